@@ -1,0 +1,1 @@
+"""Benchmarks: programs the parties run, and the plain facts of a run."""

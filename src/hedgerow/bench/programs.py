@@ -1,0 +1,61 @@
+"""What the parties run in the engine's benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..oblivious import apply, radix_permutation, sort_permutations, unapply
+from ..primitives import bit_to_ring, equal, less_than, multiply, ring_to_bits, select, top_bit, widen
+from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, reveal, reveal_bits, unpack_bits
+
+Primitive = Callable[[Context, ArithmeticShare, ArithmeticShare, BinaryShare], Any]
+
+PRIMITIVES: dict[str, Primitive] = {
+    "multiply 2^64": lambda ctx, x, y, b: multiply(ctx, x, y),
+    "multiply 2^32": lambda ctx, x, y, b: multiply(ctx, x.narrow(RING32), y.narrow(RING32)),
+    "less-than 63 bits (2^64)": lambda ctx, x, y, b: less_than(ctx, x, y, 63),
+    "top bit of 64": lambda ctx, x, y, b: top_bit(ctx, x, 64),
+    "less-than 31 bits (2^32)": lambda ctx, x, y, b: less_than(ctx, x.narrow(RING32), y.narrow(RING32), 31),
+    "equal 64 bits": lambda ctx, x, y, b: equal(ctx, x, y, 64),
+    "bit to ring 2^64": lambda ctx, x, y, b: bit_to_ring(ctx, b, RING64),
+    "bit to ring 2^32": lambda ctx, x, y, b: bit_to_ring(ctx, b, RING32),
+    "select 2^64": lambda ctx, x, y, b: select(ctx, b, [x], [y]),
+    "ring to bits 64": lambda ctx, x, y, b: ring_to_bits(ctx, x, 64),
+    "widen 2^64 to 2^128": lambda ctx, x, y, b: widen(ctx, x, RING128),
+    "reveal 2^64": lambda ctx, x, y, b: reveal(ctx, x),
+}
+
+
+def run_primitive(ctx: Context, name: str, x: ArithmeticShare, y: ArithmeticShare, bit: BinaryShare) -> None:
+    """Run one primitive by name; the result stays at the party."""
+    PRIMITIVES[name](ctx.step(name), x, y, bit)
+
+
+def run_permutation(ctx: Context, name: str, permutation: ArithmeticShare, x: ArithmeticShare) -> None:
+    """Apply or unapply a secret permutation to one 64-bit column."""
+    {"apply": apply, "unapply": unapply}[name](ctx.step(name), permutation, [x])
+
+
+def run_rounds(ctx: Context, count: int) -> None:
+    """Pass eight bytes around ``count`` times."""
+    token = np.zeros(8, np.uint8)
+    for _ in range(count):
+        ctx.pass_left(token)
+
+
+def run_sort(ctx: Context, key: ArithmeticShare, bits: int, method: str) -> ArithmeticShare:
+    """The stable sort permutation by revealed comparisons (``compare``) or radix passes (``radix1``…``radix3``)."""
+    if method == "compare":
+        return sort_permutations(ctx.step("sort"), [key], bits)[0]
+    rows = ring_to_bits(ctx.step("bits"), key, bits)
+    return radix_permutation(ctx.step("sort"), rows, digit=int(method[-1]))
+
+
+def run_demo(ctx: Context, income: ArithmeticShare, spending: ArithmeticShare) -> tuple[Any, ArithmeticShare]:
+    """Open who spends more than they earn; keep the places by income secret-shared."""
+    more = less_than(ctx.step("compare"), income, spending, 10)
+    opened = unpack_bits(reveal_bits(ctx.step("open"), more), len(income))[0].astype(bool)
+    return opened, sort_permutations(ctx.step("sort"), [income], 10)[0]

@@ -1,0 +1,30 @@
+"""Secret permutations: shuffles, applying and undoing them, stable sorts."""
+
+from .destination import bit_destinations, digit_destinations, digit_destinations_cost
+from .permutation import apply, apply_cost, compose, invert, place, unapply, unapply_cost
+from .radix import radix_cost, radix_permutation
+from .shuffle import Load, Shuffle, draw_shuffle, shuffle_cost, shuffle_loads
+from .sort import sort, sort_permutation, sort_permutations
+
+__all__ = [
+    "Load",
+    "Shuffle",
+    "apply",
+    "apply_cost",
+    "bit_destinations",
+    "compose",
+    "digit_destinations",
+    "digit_destinations_cost",
+    "draw_shuffle",
+    "invert",
+    "place",
+    "radix_cost",
+    "radix_permutation",
+    "shuffle_cost",
+    "shuffle_loads",
+    "sort",
+    "sort_permutation",
+    "sort_permutations",
+    "unapply",
+    "unapply_cost",
+]

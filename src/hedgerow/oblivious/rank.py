@@ -1,0 +1,133 @@
+"""Public ranks of freshly shuffled, distinct, secret keys, by opening the results of comparisons.
+
+Safe only on keys that are distinct and have just been shuffled: then the order of the shuffled keys is a uniform
+permutation whatever the data, and so is everything computed from it here: which items meet, how many rounds it takes,
+how many bytes. The transcript's length is random, but independent of the data.
+
+A sorted sample of 2^t - 1 keys splits the others by binary search into buckets of a few dozen; those are finished by
+quicksort steps, all buckets at once, and by comparing all pairs as soon as that is cheap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import order as order_kernels
+from ..primitives import top_bit
+from ..sharing import RING64, ArithmeticShare, Context, reveal_bits, words_for
+from ..sharing.ring import Words
+
+BUCKET = 24
+"""The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps."""
+
+ALL_PAIRS = 1 << 16
+"""As soon as all remaining pairs are at most this many (or two an item), they are compared in one go."""
+
+BLOCK = 1 << 19
+"""Comparisons made in one batch, which bounds the memory."""
+
+
+def _opened_less(ctx: Context, left: Words, right: Words, bits: int) -> Words:
+    """Open for every difference whether it is negative; packed."""
+    count = len(left)
+    out = np.empty(words_for(count), np.uint64)
+    for start in range(0, count, BLOCK):
+        stop = min(count, start + BLOCK)
+        difference = ArithmeticShare(left[start:stop], right[start:stop], RING64)
+        sign = top_bit(ctx.step("less"), difference, bits + 1)
+        out[start // 64 : words_for(stop)] = reveal_bits(ctx.step("open"), sign)[0]
+    return out
+
+
+def reveal_ranks(ctx: Context, left: Words, right: Words, bits: int) -> Words:
+    """Ranks ``uint32[segments, n]`` of keys given as summands ``uint64[segments, n]``, inside every segment.
+
+    Keys are below ``2**bits`` with ``bits`` at most 63, distinct inside a segment and freshly shuffled.
+
+    Paper: HKI+12's idea (shuffle, then any comparison sort) with a sample sort that keeps the rounds down.
+    Cost: random; every comparison costs :func:`hedgerow.primitives.less_than_cost` and one opened bit.
+    Reveals: the ranks, that is, a uniform permutation per segment.
+    """
+    segments, count = left.shape
+    levels = (count // BUCKET).bit_length() - 1 if count >= 4 * BUCKET else 0
+    if levels == 0:
+        starts = np.arange(segments + 1, dtype=np.int64) * count
+        places = _finish_buckets(ctx, left.reshape(-1), right.reshape(-1), starts, bits)
+        local: Words = places.reshape(segments, count) - starts[:-1, None].astype(np.uint32)
+        return local
+    size = (1 << levels) - 1
+    sample_ranks = reveal_ranks(
+        ctx.step("sample"), np.ascontiguousarray(left[:, :size]), np.ascontiguousarray(right[:, :size]), bits
+    )
+    inverse = np.argsort(sample_ranks, axis=1)
+    sample_left = np.take_along_axis(left[:, :size], inverse, axis=1)
+    sample_right = np.take_along_axis(right[:, :size], inverse, axis=1)
+    prefix = np.zeros((segments, count - size), np.uint32)
+    out_left, out_right = np.empty_like(prefix, np.uint64), np.empty_like(prefix, np.uint64)
+    for level in range(levels):
+        order_kernels.search_differences(left[:, size:], sample_left, prefix, levels - level - 1, out_left)
+        order_kernels.search_differences(right[:, size:], sample_right, prefix, levels - level - 1, out_right)
+        bits_opened = _opened_less(ctx.step("search"), out_left.reshape(-1), out_right.reshape(-1), bits)
+        order_kernels.advance_search(bits_opened, prefix.reshape(-1))
+    return _join_sample(ctx, left, right, sample_ranks, prefix, bits)
+
+
+def _join_sample(ctx: Context, left: Words, right: Words, sample_ranks: Words, prefix: Words, bits: int) -> Words:
+    """Finish the buckets between the sample's elements and put everything in one order."""
+    segments, count = left.shape
+    size = sample_ranks.shape[1]
+    rest = count - size
+    buckets = size + 1
+    bucket = (prefix + np.arange(segments, dtype=np.uint32)[:, None] * np.uint32(buckets)).reshape(-1)
+    ends = np.empty(segments * buckets, np.int64)
+    order = np.empty(segments * rest, np.uint32)
+    order_kernels.counting_order(bucket, ends, order)
+    starts = np.concatenate([np.zeros(1, np.int64), ends])
+    keys_left = left[:, size:].reshape(-1)[order]
+    keys_right = right[:, size:].reshape(-1)[order]
+    places = np.empty_like(order)
+    places[order] = _finish_buckets(ctx.step("bucket"), keys_left, keys_right, starts, bits)
+    ranks = np.empty((segments, count), np.uint32)
+    offset = np.arange(segments, dtype=np.uint32)[:, None] * np.uint32(rest)
+    ranks[:, size:] = places.reshape(segments, rest) - offset + prefix
+    below = (ends.reshape(segments, buckets)[:, :-1] - offset).astype(np.uint32)
+    ranks[:, :size] = sample_ranks + np.take_along_axis(below, sample_ranks.astype(np.int64), axis=1)
+    return ranks
+
+
+def _finish_buckets(ctx: Context, left: Words, right: Words, starts: Words, bits: int) -> Words:
+    """The place of every key when each bucket ``starts[b]…starts[b+1]`` is sorted in itself."""
+    total = len(left)
+    order = np.arange(total, dtype=np.uint32)
+    while True:
+        sizes = np.diff(starts)
+        pairs = int((sizes * (sizes - 1) // 2).sum())
+        if pairs <= max(ALL_PAIRS, total // 2):
+            break
+        left, right, order, starts = _split_buckets(ctx, left, right, order, starts, bits)
+    place = np.empty(total, np.uint32)
+    if pairs:
+        out_left, out_right = np.empty(pairs, np.uint64), np.empty(pairs, np.uint64)
+        order_kernels.pair_differences(left, starts, out_left)
+        order_kernels.pair_differences(right, starts, out_right)
+        order_kernels.pair_places(starts, _opened_less(ctx.step("pairs"), out_left, out_right, bits), place)
+    else:
+        place[:] = np.arange(total, dtype=np.uint32)
+    result = np.empty_like(place)
+    result[order] = place
+    return result
+
+
+def _split_buckets(
+    ctx: Context, left: Words, right: Words, order: Words, starts: Words, bits: int
+) -> tuple[Words, Words, Words, Words]:
+    """One quicksort step in every bucket: compare with its first key, then part."""
+    total = len(left)
+    out_left, out_right = np.empty(total, np.uint64), np.empty(total, np.uint64)
+    count = order_kernels.pivot_differences(left, starts, out_left)
+    order_kernels.pivot_differences(right, starts, out_right)
+    opened = _opened_less(ctx.step("pivot"), out_left[:count], out_right[:count], bits)
+    moved = np.empty_like(order)
+    bounds = np.empty(total + 2, np.int64)
+    written = order_kernels.pivot_partition(order, starts, opened, moved, bounds)
+    return left[moved], right[moved], order[moved], bounds[:written].copy()

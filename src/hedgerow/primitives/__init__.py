@@ -1,0 +1,38 @@
+"""Protocols on vectors: multiply, compare, equal, select, convert. Each declares its cost beside it."""
+
+from .compare import equal, equal_cost, is_zero, less_than, less_than_cost, top_bit, top_bit_cost
+from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost
+from .cost import Cost, Thirds
+from .gate import bit_and, bit_not, bit_or, gates_cost
+from .multiply import dot, dot_cost, multiply, multiply_many, square
+from .select import bit_to_ring, bit_to_ring_cost, multiply_bit, multiply_bit_cost, select
+
+__all__ = [
+    "Cost",
+    "Thirds",
+    "bit_and",
+    "bit_not",
+    "bit_or",
+    "bit_to_ring",
+    "bit_to_ring_cost",
+    "dot",
+    "dot_cost",
+    "equal",
+    "equal_cost",
+    "gates_cost",
+    "is_zero",
+    "less_than",
+    "less_than_cost",
+    "multiply",
+    "multiply_bit",
+    "multiply_bit_cost",
+    "multiply_many",
+    "ring_to_bits",
+    "ring_to_bits_cost",
+    "select",
+    "square",
+    "top_bit",
+    "top_bit_cost",
+    "widen",
+    "widen_cost",
+]

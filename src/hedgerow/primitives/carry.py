@@ -1,0 +1,182 @@
+"""Bits of a sum that one party half knows: the core of comparison and equality.
+
+For a shared x, the *dealer* of a block knows A = x_i + x_{i+1}; its two neighbours both know the third summand B. With
+x = A + B, the dealer shares the chunk monomials of A (see :mod:`hedgerow.kernels.chunk`), the *next* party (right of
+the dealer) and the *previous* one (left of it) evaluate the chunk polynomials locally and exchange masked halves, and a
+tree of AND gates joins the chunks. Every party deals one third of the items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..kernels import bits as bit_kernels
+from ..kernels import chunk as chunk_kernels
+from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, words_for
+from ..sharing.ring import Words
+from .cost import Cost, Thirds
+from .gate import Index, gates_cost, layer
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """``bits`` bits cut into chunks of three; the lowest chunk takes what does not fill three."""
+
+    bits: int
+
+    @property
+    def number(self) -> int:
+        """How many chunks."""
+        return (self.bits + 2) // 3
+
+    @property
+    def lowest(self) -> int:
+        """Bits of the lowest chunk."""
+        return self.bits - 3 * (self.number - 1)
+
+    @property
+    def monomials(self) -> int:
+        """Monomials of all chunks."""
+        return 7 * (self.number - 1) + (1 << self.lowest) - 1
+
+    def rows(self, carries: bool) -> int:
+        """Rows G and P (all but the lowest P), or P of every chunk alone."""
+        return max(0, 2 * self.number - 1) if carries else self.number
+
+
+def slice_words(ring: Ring, words: Words, bits: int) -> Words:
+    """The low ``bits`` bits of ring items as packed rows."""
+    rows = np.empty((bits, words_for(len(words))), np.uint64)
+    if ring.bits != 128:
+        bit_kernels.slice_items(np.ascontiguousarray(words), rows)
+        return rows
+    bit_kernels.slice_items(np.ascontiguousarray(words[:, 0]), rows[:64])
+    bit_kernels.slice_items(np.ascontiguousarray(words[:, 1]), rows[64:])
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Summands:
+    """Packed rows of what this party knows of each block: A of its own, B of its neighbours'."""
+
+    mine: Words
+    lefts: Words
+    rights: Words
+
+
+def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, carries: bool) -> BinaryShare:
+    """Share rows G and P of every chunk (``carries``) or P alone. Rows past the chunks' bits are shared as they are.
+
+    Cost: 2 rounds; see :func:`chunk_rows_cost`. Reveals: nothing beyond shapes: the previous party receives monomials
+    masked by the dealer's key with the next one; the two answering parties receive each other's half masked by a key
+    the receiver does not have.
+    """
+    bits, monomials = chunks.bits, chunks.monomials
+    extra = known.mine.shape[0] - bits
+    mine, lefts, rights = known.mine.shape[1], known.lefts.shape[1], known.rights.shape[1]
+    mask = ctx.with_right((monomials + extra, mine))
+    dealt_mine = np.empty_like(mask)
+    chunk_kernels.mask_monomials(known.mine[:bits], chunks.lowest, mask, dealt_mine)
+    dealt_mine[monomials:] = known.mine[bits:] ^ mask[monomials:]
+    dealt_lefts = ctx.with_left((monomials + extra, lefts))
+    dealt_rights = np.empty((monomials + extra, rights), np.uint64)
+    ctx.exchange(to_left=dealt_mine, from_right=dealt_rights)
+
+    count = chunks.rows(carries)
+    right_mine = ctx.with_right((count, mine))
+    left_lefts = ctx.with_left((count, lefts))
+    right_rights = ctx.with_right((count, rights))
+    left_mine = ctx.with_left((count, mine))
+    half_lefts, half_rights = np.empty((count, lefts), np.uint64), np.empty((count, rights), np.uint64)
+    chunk_kernels.evaluate_chunks(dealt_lefts, known.lefts[:bits], chunks.lowest, True, carries, left_lefts, half_lefts)
+    chunk_kernels.evaluate_chunks(
+        dealt_rights, known.rights[:bits], chunks.lowest, False, carries, right_rights, half_rights
+    )
+    other_lefts, other_rights = np.empty_like(half_lefts), np.empty_like(half_rights)
+    ctx.exchange(to_right=half_lefts, to_left=half_rights, from_right=other_lefts, from_left=other_rights)
+
+    width = mine + lefts + rights
+    left, right = np.empty((count + extra, width), np.uint64), np.empty((count + extra, width), np.uint64)
+    own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
+    left[:count, own], right[:count, own] = left_mine, right_mine
+    left[:count, before], right[:count, before] = left_lefts, half_lefts ^ other_lefts
+    left[:count, after], right[:count, after] = half_rights ^ other_rights, right_rights
+    left[count:, own], right[count:, own] = dealt_mine[monomials:], mask[monomials:]
+    left[count:, before], right[count:, before] = dealt_lefts[monomials:], known.lefts[bits:]
+    left[count:, after], right[count:, after] = known.rights[bits:], dealt_rights[monomials:]
+    return BinaryShare(left, right, thirds.count)
+
+
+def chunk_rows_cost(count: int, chunks: Chunks, extra: int, carries: bool) -> Cost:
+    """Cost of :func:`chunk_rows`: the dealt monomials, then both halves of every G and P."""
+    thirds = Thirds(count)
+    rows = chunks.rows(carries)
+    dealt = chunks.monomials + extra
+
+    def sent(party: int) -> int:
+        neighbours = thirds.width((party - 1) % 3) + thirds.width((party + 1) % 3)
+        return 8 * (dealt * thirds.width(party) + rows * neighbours)
+
+    return Cost(2, (sent(0), sent(1), sent(2)))
+
+
+@lru_cache(maxsize=256)
+def carry_plan(number: int) -> tuple[Index, Index, Index, Index]:
+    """One level of the carry tree over rows G_0…G_{number-1}, P_1…P_{number-1}: gates (base, x, y), rows kept.
+
+    Neighbouring chunks join as G = G_high ^ P_high·G_low and P = P_high·P_low; an odd highest chunk is kept.
+    """
+
+    def p(chunk: int) -> int:
+        return number - 1 + chunk
+
+    half = number // 2
+    base = [2 * i + 1 for i in range(half)] + [-1] * (half - 1)
+    x = [p(2 * i + 1) for i in range(half)] + [p(2 * i + 1) for i in range(1, half)]
+    y = [2 * i for i in range(half)] + [p(2 * i) for i in range(1, half)]
+    kept = [number - 1, p(number - 1)] if number % 2 else []
+    base_, x_, y_, kept_ = (np.array(v, np.int64) for v in (base, x, y, kept))
+    return base_, x_, y_, kept_
+
+
+def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
+    """The carry out of the highest chunk, from the rows G and P of :func:`chunk_rows`. One round a level."""
+    while number > 1:
+        base, x, y, kept = carry_plan(number)
+        joined = layer(ctx, rows, base, x, y)
+        half = number // 2
+        if len(kept):
+            top = BinaryShare(rows.left[kept], rows.right[kept], rows.count)
+            parts = [
+                BinaryShare(joined.left[:half], joined.right[:half], rows.count),
+                top.row(0),
+                BinaryShare(joined.left[half:], joined.right[half:], rows.count),
+                top.row(1),
+            ]
+            joined = BinaryShare.stack(parts)
+        rows, number = joined, half + len(kept) // 2
+    return rows.row(0)
+
+
+def carry_out_cost(number: int, count: int) -> Cost:
+    """Cost of :func:`carry_out` over ``number`` chunks."""
+    cost = Cost.even(0, 0)
+    while number > 1:
+        cost += gates_cost(2 * (number // 2) - 1, count)
+        number = (number + 1) // 2
+    return cost
+
+
+def known_summands(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, minus: int = 0) -> Summands:
+    """Slice what this party knows of each third; ``minus`` is subtracted from B."""
+    own, before, after = (thirds.items(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
+    ring = x.ring
+    a = ring.add(x.left[own], x.right[own])
+    lefts, rights = x.right[before], x.left[after]
+    if minus:
+        offset = ring.encode([minus])
+        lefts, rights = ring.subtract(lefts, offset), ring.subtract(rights, offset)
+    return Summands(slice_words(ring, a, bits), slice_words(ring, lefts, bits), slice_words(ring, rights, bits))

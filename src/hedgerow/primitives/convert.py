@@ -1,0 +1,175 @@
+"""Changing representation: numbers to bits, and numbers to wider rings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import ring as ring_kernels
+from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
+from ..sharing.ring import Words
+from .carry import known_summands
+from .cost import Cost, Thirds
+from .gate import Index, gates_cost, layer
+
+
+def ring_to_bits(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
+    """The low ``bits`` bits of x, one row each, lowest first.
+
+    Paper: ABY3, with a dealt summand and Sklansky's adder. Cost: :func:`ring_to_bits_cost`. Reveals: nothing beyond
+    shapes: the previous party receives the dealer's bits masked by the dealer's key with the next one.
+    """
+    if not 1 <= bits <= x.ring.bits:
+        raise ValueError(f"{x.ring} has 1 to {x.ring.bits} bits, not {bits}")
+    thirds = Thirds(len(x))
+    known = known_summands(ctx, x, bits, thirds)
+    mask = ctx.with_right(known.mine.shape)
+    dealt = known.mine ^ mask
+    dealt_lefts = ctx.with_left(known.lefts.shape)
+    dealt_rights = np.empty_like(known.rights)
+    ctx.exchange(to_left=dealt, from_right=dealt_rights)
+    width = sum(thirds.width(p) for p in range(3))
+    own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
+    left, right = np.zeros((2 * bits, width), np.uint64), np.zeros((2 * bits, width), np.uint64)
+    left[:bits, own], right[:bits, own] = dealt, mask
+    left[:bits, before], right[bits:, before] = dealt_lefts, known.lefts
+    right[:bits, after], left[bits:, after] = dealt_rights, known.rights
+    return _add_rows(ctx, BinaryShare(left, right, len(x)), bits)
+
+
+def _add_rows(ctx: Context, operands: BinaryShare, bits: int) -> BinaryShare:
+    """Sum modulo ``2**bits`` of two numbers given as ``bits`` rows each, by a parallel prefix of generate/propagate."""
+    rows = np.arange(bits)
+    generate = layer(ctx, operands, np.full(bits, -1), rows, rows + bits)
+    propagate = BinaryShare(
+        operands.left[:bits] ^ operands.left[bits:], operands.right[:bits] ^ operands.right[bits:], operands.count
+    )
+    state = BinaryShare.stack([generate, propagate])
+    for base, x, y, changed in _prefix_plan(bits):
+        joined = layer(ctx, state, base, x, y)
+        left, right = state.left.copy(), state.right.copy()
+        left[changed], right[changed] = joined.left, joined.right
+        state = BinaryShare(left, right, operands.count)
+    left, right = propagate.left.copy(), propagate.right.copy()
+    left[1:] ^= state.left[: bits - 1]
+    right[1:] ^= state.right[: bits - 1]
+    return BinaryShare(left, right, operands.count)
+
+
+def _prefix_plan(bits: int) -> list[tuple[Index, Index, Index, Index]]:
+    """Sklansky's levels as gates (base, x, y) on rows G_0…, P_0… and the rows they replace."""
+    plan = []
+    span = 1
+    while span < bits - 1:
+        base, x, y, changed = [], [], [], []
+        for i in range(bits - 1):
+            if i & span:
+                low = (i & ~(2 * span - 1)) + span - 1
+                base.append(i)
+                x.append(bits + i)
+                y.append(low)
+                changed.append(i)
+                if i >= 2 * span:
+                    base.append(-1)
+                    x.append(bits + i)
+                    y.append(bits + low)
+                    changed.append(bits + i)
+        plan.append((np.array(base), np.array(x), np.array(y), np.array(changed)))
+        span *= 2
+    return plan
+
+
+def ring_to_bits_cost(count: int, bits: int) -> Cost:
+    """Cost of :func:`ring_to_bits`."""
+    thirds = Thirds(count)
+    dealt = Cost(1, tuple(8 * bits * thirds.width(p) for p in range(3)))  # type: ignore[arg-type]
+    cost = dealt + gates_cost(bits, count)
+    for _, x, _, _ in _prefix_plan(bits):
+        cost += gates_cost(len(x), count)
+    return cost
+
+
+def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
+    """The same number in a ring twice as wide (or two steps for 2^32 → 2^128), for x < 2**(bits - 1).
+
+    With the top bit of x known to be 0, A + B wraps around exactly if the top bit of A or of B is set, so
+    ``x = A + B - 2^k·(b + a·(1 - b))`` with those top bits a and b: no carry chain is needed.
+
+    Paper: our own. Cost: :func:`widen_cost`. Reveals: nothing beyond shapes; masks as in :mod:`.select`.
+    """
+    if x.ring == ring:
+        return x
+    if ring.bits < x.ring.bits:
+        raise ValueError(f"widen() cannot go from {x.ring} down to {ring}; use narrow()")
+    if (x.ring, ring) == (RING32, RING128):
+        return widen(ctx.step("again"), widen(ctx, x, RING64), RING128)
+    narrow = x.ring
+    thirds = Thirds(len(x))
+    own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
+    size = {p: thirds.size(p) for p in range(3)}
+    item = {p: thirds.items(p) for p in range(3)}
+    a = narrow.add(x.left[item[own]], x.right[item[own]])
+    top_shift = narrow.dtype.type(narrow.bits - 1)
+    mask, top_mask = ctx.with_right(ring.shape(size[own]), ring.dtype), ctx.with_right(size[own], narrow.dtype)
+    dealt, dealt_top = ring.subtract(_lift(a, ring), mask), narrow.subtract(a >> top_shift, top_mask)
+    before_wide = ctx.with_left(ring.shape(size[before]), ring.dtype)
+    before_top = ctx.with_left(size[before], narrow.dtype)
+    after_wide, after_top = ring.empty(size[after]), narrow.empty(size[after])
+    message = np.concatenate([dealt.reshape(-1).view(np.uint8), dealt_top.view(np.uint8)])
+    incoming = np.empty(size[after] * (ring.nbytes + narrow.nbytes), np.uint8)
+    ctx.exchange(to_left=message, from_right=incoming)
+    wide_bytes = size[after] * ring.nbytes
+    after_wide.reshape(-1).view(np.uint8)[:] = incoming[:wide_bytes]
+    after_top.view(np.uint8)[:] = incoming[wide_bytes:]
+
+    right_own, left_before = ctx.with_right(size[own], narrow.dtype), ctx.with_left(size[before], narrow.dtype)
+    right_after, left_own = ctx.with_right(size[after], narrow.dtype), ctx.with_left(size[own], narrow.dtype)
+    known_before = np.ascontiguousarray(x.right[item[before]])
+    known_after = np.ascontiguousarray(x.left[item[after]])
+    half_before, half_after = narrow.empty(size[before]), narrow.empty(size[after])
+    ring_kernels.answer_wide(before_top, known_before, left_before, half_before)
+    ring_kernels.answer_wide(after_top, known_after, right_after, half_after)
+    other_before, other_after = np.empty_like(half_before), np.empty_like(half_after)
+    ctx.exchange(to_right=half_before, to_left=half_after, from_right=other_before, from_left=other_after)
+
+    def shifted(words: Words) -> Words:
+        return _raise(words, ring)
+
+    def common(known: Words, halves: Words) -> Words:
+        return ring.subtract(_lift(known, ring), shifted((known >> top_shift) + halves))
+
+    left, right = ring.empty(len(x)), ring.empty(len(x))
+    left[item[own]], right[item[own]] = ring.subtract(dealt, shifted(left_own)), ring.subtract(mask, shifted(right_own))
+    left[item[before]] = ring.subtract(before_wide, shifted(left_before))
+    right[item[before]] = common(known_before, half_before + other_before)
+    left[item[after]] = common(known_after, half_after + other_after)
+    right[item[after]] = ring.subtract(after_wide, shifted(right_after))
+    return ArithmeticShare(left, right, ring)
+
+
+def _lift(words: Words, ring: Ring) -> Words:
+    """Unsigned items of the narrow ring as items of the wide one."""
+    if ring == RING64:
+        return words.astype(np.uint64)
+    return np.stack([words, np.zeros_like(words)], axis=1)
+
+
+def _raise(words: Words, ring: Ring) -> Words:
+    """``2^k`` times items of the narrow ring of k bits."""
+    if ring == RING64:
+        lifted: Words = words.astype(np.uint64) << np.uint64(32)
+        return lifted
+    return np.stack([np.zeros_like(words), words], axis=1)
+
+
+def widen_cost(count: int, narrow: Ring, ring: Ring) -> Cost:
+    """Cost of :func:`widen`: 2 rounds; per item in all one wide element and three narrow ones."""
+    if narrow == ring:
+        return Cost.even(0, 0)
+    if (narrow, ring) == (RING32, RING128):
+        return widen_cost(count, RING32, RING64) + widen_cost(count, RING64, RING128)
+    thirds = Thirds(count)
+
+    def sent(party: int) -> int:
+        return ring.nbytes * thirds.size(party) + narrow.nbytes * count
+
+    return Cost(2, (sent(0), sent(1), sent(2)))

@@ -1,0 +1,59 @@
+"""Declared costs: rounds and payload bytes sent, per party. Tests compare them with the meter, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..sharing.share import words_for
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Rounds, and payload bytes sent by parties 0, 1 and 2."""
+
+    rounds: int
+    sent: tuple[int, int, int]
+
+    @staticmethod
+    def even(rounds: int, each: int) -> Cost:
+        """Every party sends the same amount."""
+        return Cost(rounds, (each, each, each))
+
+    def __add__(self, other: Cost) -> Cost:
+        """One after the other."""
+        a, b = self.sent, other.sent
+        return Cost(self.rounds + other.rounds, (a[0] + b[0], a[1] + b[1], a[2] + b[2]))
+
+    def __mul__(self, times: int) -> Cost:
+        a = self.sent
+        return Cost(self.rounds * times, (a[0] * times, a[1] * times, a[2] * times))
+
+
+FREE = Cost.even(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Thirds:
+    """A vector cut into three word-aligned blocks, one for each dealer, so that the load of all roles is even."""
+
+    count: int
+
+    def words(self, dealer: int) -> slice:
+        """The packed words of the block that ``dealer`` deals."""
+        total = words_for(self.count)
+        return slice(dealer * total // 3, (dealer + 1) * total // 3)
+
+    def items(self, dealer: int) -> slice:
+        """The items of the block that ``dealer`` deals."""
+        words = self.words(dealer)
+        return slice(min(self.count, 64 * words.start), min(self.count, 64 * words.stop))
+
+    def width(self, dealer: int) -> int:
+        """Packed words in a block."""
+        words = self.words(dealer)
+        return int(words.stop - words.start)
+
+    def size(self, dealer: int) -> int:
+        """Items in a block."""
+        items = self.items(dealer)
+        return int(items.stop - items.start)

@@ -1,0 +1,47 @@
+"""Gates on packed bits: AND, OR and whole layers of AND gates; XOR and NOT are local."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels import bits as bit_kernels
+from ..sharing import BinaryShare, Context, public_bits, words_for
+from .cost import Cost
+
+Index = npt.NDArray[np.int64]
+
+
+def gates_cost(gates: int, count: int) -> Cost:
+    """Cost of a layer of ``gates`` AND gates on ``count`` items: one bit per gate, item and party."""
+    return Cost.even(1, 8 * gates * words_for(count))
+
+
+def layer(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> BinaryShare:
+    """Rows ``state[base] ^ state[x] & state[y]`` (no XOR term where ``base`` is negative), one round.
+
+    Paper: AFLNO16. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes; every sent word is masked by a share of
+    zero of which the receiver does not know one half.
+    """
+    shape = (len(x), state.left.shape[1])
+    mask_left, mask_right = ctx.with_left(shape), ctx.with_right(shape)
+    out = np.empty(shape, np.uint64)
+    left, right = np.ascontiguousarray(state.left), np.ascontiguousarray(state.right)
+    bit_kernels.and_gates(left, right, base, x, y, mask_left, mask_right, out)
+    return BinaryShare(out, ctx.pass_left(out), state.count)
+
+
+def bit_and(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:
+    """Row-wise AND. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes."""
+    rows = np.arange(x.rows)
+    return layer(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
+
+
+def bit_or(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:
+    """Row-wise OR as ``x ^ y ^ (x & y)``. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes."""
+    return x ^ y ^ bit_and(ctx, x, y)
+
+
+def bit_not(ctx: Context, x: BinaryShare) -> BinaryShare:
+    """Row-wise NOT, local."""
+    return x ^ public_bits(ctx, np.full_like(x.left, ~np.uint64(0)), x.count)

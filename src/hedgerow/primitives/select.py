@@ -1,0 +1,157 @@
+"""Products of a shared bit and shared numbers, and choosing between numbers, straight from packed bits.
+
+A bit b = c ^ d where the dealer of a block knows c and its neighbours both know d; a number x = A + B where the dealer
+knows A and the neighbours both know B. Then ``b·x = (1 - 2d)·(cA + c·B) + d·x``: the dealer shares c and cA, the
+neighbours do the rest locally and exchange masked halves. No separate conversion of b is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kernels import ring as ring_kernels
+from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
+from ..sharing.ring import Words
+from .cost import Cost, Thirds
+from .packet import packet
+
+
+def _layout(rings: Sequence[Ring], count: int) -> list[tuple[Ring, int]]:
+    """The dealt columns: the bit once in every ring that occurs, then one product per number."""
+    return [(ring, count) for ring in (*_distinct(rings), *rings)]
+
+
+def _distinct(rings: Sequence[Ring]) -> list[Ring]:
+    return sorted(set(rings), key=lambda ring: ring.bits)
+
+
+def multiply_bit(ctx: Context, bit: BinaryShare, xs: Sequence[ArithmeticShare]) -> list[ArithmeticShare]:
+    """``bit * x`` for every x, item by item; rings of 32 and 64 bits may be mixed.
+
+    Paper: our own. Cost: :func:`multiply_bit_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
+    dealer's key with the next party, the exchanged halves by keys the receiver does not have.
+    """
+    if any(len(x) != bit.count or x.ring.bits == 128 for x in xs):
+        raise ValueError(f"numbers of {bit.count} items in rings of 32 or 64 bits are needed; got {list(xs)!r}")
+    rings = [x.ring for x in xs]
+    distinct = _distinct(rings)
+    thirds = Thirds(bit.count)
+    own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
+    size = {p: thirds.size(p) for p in range(3)}
+
+    def words(side: Words, party: int) -> Words:
+        return np.ascontiguousarray(side[0, thirds.words(party)])
+
+    def items(side: Words, party: int) -> Words:
+        return np.ascontiguousarray(side[thirds.items(party)])
+
+    dealt_buffer, dealt = packet(_layout(rings, size[own]))
+    masks = [ctx.with_right(ring.shape(n), ring.dtype) for ring, n in _layout(rings, size[own])]
+    bits_left, bits_right = words(bit.left, own), words(bit.right, own)
+    for k in range(len(distinct)):
+        ring_kernels.deal_bits(bits_left, bits_right, masks[k], dealt[k])
+    for k, x in enumerate(xs, start=len(distinct)):
+        ring_kernels.deal_selected(bits_left, bits_right, items(x.left, own), items(x.right, own), masks[k], dealt[k])
+    dealt_before = [ctx.with_left(ring.shape(n), ring.dtype) for ring, n in _layout(rings, size[before])]
+    after_buffer, dealt_after = packet(_layout(rings, size[after]))
+    ctx.exchange(to_left=dealt_buffer, from_right=after_buffer)
+
+    buffer_before, half_before = packet([(ring, size[before]) for ring in rings])
+    buffer_after, half_after = packet([(ring, size[after]) for ring in rings])
+    right_own = [ctx.with_right(size[own], ring.dtype) for ring in rings]
+    left_before = [ctx.with_left(size[before], ring.dtype) for ring in rings]
+    right_after = [ctx.with_right(size[after], ring.dtype) for ring in rings]
+    left_own = [ctx.with_left(size[own], ring.dtype) for ring in rings]
+    known_before, known_after = words(bit.right, before), words(bit.left, after)
+    for k, x in enumerate(xs):
+        one, product = distinct.index(x.ring), len(distinct) + k
+        ring_kernels.answer_selected(
+            dealt_before[one], dealt_before[product], known_before, items(x.right, before), items(x.left, before),
+            True, left_before[k], half_before[k],
+        )  # fmt: skip
+        ring_kernels.answer_selected(
+            dealt_after[one], dealt_after[product], known_after, items(x.left, after), items(x.right, after),
+            False, right_after[k], half_after[k],
+        )  # fmt: skip
+    other_before_buffer, other_before = packet([(ring, size[before]) for ring in rings])
+    other_after_buffer, other_after = packet([(ring, size[after]) for ring in rings])
+    ctx.exchange(
+        to_right=buffer_before, to_left=buffer_after, from_right=other_before_buffer, from_left=other_after_buffer
+    )
+
+    results = []
+    for k, ring in enumerate(rings):
+        left, right = ring.empty(bit.count), ring.empty(bit.count)
+        left[thirds.items(own)], right[thirds.items(own)] = left_own[k], right_own[k]
+        left[thirds.items(before)] = left_before[k]
+        np.add(half_before[k], other_before[k], out=right[thirds.items(before)])
+        np.add(half_after[k], other_after[k], out=left[thirds.items(after)])
+        right[thirds.items(after)] = right_after[k]
+        results.append(ArithmeticShare(left, right, ring))
+    return results
+
+
+def multiply_bit_cost(count: int, rings: Sequence[Ring]) -> Cost:
+    """Cost of :func:`multiply_bit`: 2 rounds, 3 elements per number and item in all, plus one per ring used."""
+    thirds = Thirds(count)
+    dealt = sum(ring.nbytes for ring, _ in _layout(rings, 0))
+    answered = sum(ring.nbytes for ring in rings)
+
+    def sent(party: int) -> int:
+        neighbours = thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3)
+        return dealt * thirds.size(party) + answered * neighbours
+
+    return Cost(2, (sent(0), sent(1), sent(2)))
+
+
+def select(
+    ctx: Context, bit: BinaryShare, if_one: Sequence[ArithmeticShare], if_zero: Sequence[ArithmeticShare]
+) -> list[ArithmeticShare]:
+    """For every pair of numbers, the first where the bit is 1, else the second. Cost: :func:`multiply_bit_cost`.
+
+    Reveals: nothing beyond shapes.
+    """
+    differences = multiply_bit(ctx, bit, [a - b for a, b in zip(if_one, if_zero, strict=True)])
+    return [b + d for b, d in zip(if_zero, differences, strict=True)]
+
+
+def bit_to_ring(ctx: Context, bit: BinaryShare, ring: Ring = RING32) -> ArithmeticShare:
+    """The shared bit as a shared number 0 or 1 of a 32- or 64-bit ring (widen that for 2^128).
+
+    Paper: ABY3's conversion with two instead of three messages. Cost: :func:`bit_to_ring_cost`. Reveals: nothing.
+    """
+    thirds = Thirds(bit.count)
+    own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
+    size = {p: thirds.size(p) for p in range(3)}
+    mask = ctx.with_right(size[own], ring.dtype)
+    dealt = ring.empty(size[own])
+    word = {p: thirds.words(p) for p in range(3)}
+    left_bits, right_bits = np.ascontiguousarray(bit.left[0]), np.ascontiguousarray(bit.right[0])
+    ring_kernels.deal_bits(left_bits[word[own]], right_bits[word[own]], mask, dealt)
+    dealt_before = ctx.with_left(size[before], ring.dtype)
+    dealt_after = ring.empty(size[after])
+    ctx.exchange(to_left=dealt, from_right=dealt_after)
+
+    right_own = ctx.with_right(size[own], ring.dtype)
+    left_before = ctx.with_left(size[before], ring.dtype)
+    right_after = ctx.with_right(size[after], ring.dtype)
+    left_own = ctx.with_left(size[own], ring.dtype)
+    half_before, half_after = ring.empty(size[before]), ring.empty(size[after])
+    ring_kernels.flip_dealt(dealt_before, right_bits[word[before]], True, left_before, half_before)
+    ring_kernels.flip_dealt(dealt_after, left_bits[word[after]], False, right_after, half_after)
+    other_before, other_after = np.empty_like(half_before), np.empty_like(half_after)
+    ctx.exchange(to_right=half_before, to_left=half_after, from_right=other_before, from_left=other_after)
+
+    left, right = ring.empty(bit.count), ring.empty(bit.count)
+    left[thirds.items(own)], right[thirds.items(own)] = left_own, right_own
+    left[thirds.items(before)], right[thirds.items(before)] = left_before, half_before + other_before
+    left[thirds.items(after)], right[thirds.items(after)] = half_after + other_after, right_after
+    return ArithmeticShare(left, right, ring)
+
+
+def bit_to_ring_cost(count: int, ring: Ring) -> Cost:
+    """Cost of :func:`bit_to_ring`: 2 rounds, 3 elements per item in all."""
+    # A party deals its own third and answers for the other two, so it sends one element for every item.
+    return Cost.even(2, ring.nbytes * count)

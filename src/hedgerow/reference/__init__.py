@@ -1,0 +1,1 @@
+"""Plaintext twins of the protocols, used as oracles by tests and benchmarks."""

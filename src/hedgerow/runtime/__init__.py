@@ -1,0 +1,5 @@
+"""Running programs at three real party processes on this machine."""
+
+from .processes import PartyProcesses, PartyReport
+
+__all__ = ["PartyProcesses", "PartyReport"]

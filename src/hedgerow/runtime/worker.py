@@ -1,0 +1,101 @@
+"""One party as a process of its own: ``python -m hedgerow.runtime.worker <descriptor>``.
+
+The descriptor is the child's end of a socket pair to the process that started it; only that process, the owner of this
+party, is spoken to with pickled objects. Peers are spoken to with frames of fixed layout only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import resource
+import sys
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from ..errors import HedgerowError, PeerError
+from ..sharing import Context
+from ..transport import Meter, Transport, connect, listen
+
+
+def resolve(name: str) -> Any:
+    """The object behind ``package.module:function``."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def peak_memory_mb() -> float:
+    """The largest resident size this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def keep_freed_memory() -> None:
+    """Ask glibc to reuse freed blocks of up to 32 MB instead of returning them to the system.
+
+    Protocols allocate and free the same large arrays again and again; fresh pages for each cost a third of a sort.
+    """
+    trim_threshold, top_pad, mmap_threshold = -1, -2, -3
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL("libc.so.6")
+        libc.mallopt(mmap_threshold, 32 << 20)
+        libc.mallopt(trim_threshold, 1 << 30)
+        libc.mallopt(top_pad, 64 << 20)
+
+
+def _run_one(owner: Connection, transport: Transport, ctx: Context, program: str, arguments: tuple[Any, ...]) -> bool:
+    """Run one program and report; False when this party cannot go on."""
+    transport.meter = Meter()
+    transport.exchange("start", *_token())
+    transport.meter = Meter()
+    started, used = time.perf_counter(), time.process_time()
+    transport.meter.last_end = time.monotonic()
+    try:
+        result = resolve(program)(ctx, *arguments)
+    except HedgerowError as error:
+        transport.abort(error.peer if isinstance(error, PeerError) else transport.party)
+        owner.send(("error", error))
+        return False
+    except Exception as error:
+        transport.abort(transport.party)
+        owner.send(("error", error))
+        return False
+    seconds, used = time.perf_counter() - started, time.process_time() - used
+    owner.send(("done", result, seconds, used, transport.meter, peak_memory_mb()))
+    return True
+
+
+def _token() -> list[Any]:
+    """One byte each way with both neighbours, so that all parties start a program at the same moment."""
+    return [np.zeros(1, np.uint8) for _ in range(4)]
+
+
+def main(descriptor: int) -> None:
+    """Connect to the peers as told by the owner, then run programs until the owner hangs up."""
+    keep_freed_memory()
+    owner = Connection(descriptor)
+    server = listen(("127.0.0.1", 0))
+    owner.send(server.getsockname())
+    party, addresses, agreement, identity, patience, network = owner.recv()
+    try:
+        transport = connect(party, server, addresses, agreement, identity, patience, network)
+        ctx = Context.establish(transport, agreement.session)
+    except HedgerowError as error:
+        owner.send(("error", error))
+        return
+    owner.send(("ready",))
+    while True:
+        try:
+            program, arguments = owner.recv()
+        except EOFError:
+            transport.close()
+            return
+        if not _run_one(owner, transport, ctx, program, arguments):
+            return
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,30 @@
+"""Replicated secret sharing: rings, shares, correlated randomness, contexts, input and reveal."""
+
+from .context import Context
+from .input import deal, public, public_bits, split, split_bits
+from .reveal import reconstruct, reconstruct_bits, reveal, reveal_bits, reveal_to, unpack_bits
+from .ring import RING32, RING64, RING128, Ring
+from .share import ArithmeticShare, BinaryShare, ByteShare, words_for
+
+__all__ = [
+    "RING32",
+    "RING64",
+    "RING128",
+    "ArithmeticShare",
+    "BinaryShare",
+    "ByteShare",
+    "Context",
+    "Ring",
+    "deal",
+    "public",
+    "public_bits",
+    "reconstruct",
+    "reconstruct_bits",
+    "reveal",
+    "reveal_bits",
+    "reveal_to",
+    "split",
+    "split_bits",
+    "unpack_bits",
+    "words_for",
+]

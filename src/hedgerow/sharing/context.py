@@ -1,0 +1,88 @@
+"""Everything a protocol needs from its surroundings: the neighbours, the shared randomness and the step's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..transport.base import Buffer, Transport
+from .randomness import PairKey, fresh_seed, pair_key
+from .ring import Ring, Words
+
+
+class Context:
+    """A party's view of a run at one named step. There is no global state; narrow the step with :meth:`step`."""
+
+    __slots__ = ("left_key", "path", "right_key", "transport")
+
+    def __init__(self, transport: Transport, left_key: PairKey, right_key: PairKey, path: str) -> None:
+        self.transport = transport
+        self.left_key = left_key
+        self.right_key = right_key
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Context(party {self.transport.party}, step '{self.path}')"
+
+    @staticmethod
+    def establish(transport: Transport, session: bytes = b"", lane: str = "main") -> Context:
+        """Agree on the pair keys (one round) and return the context of a lane's first step.
+
+        Reveals: nothing. Each neighbour receives a random seed; the third party never sees it.
+        """
+        seed_left, seed_right, from_left, from_right = fresh_seed(), fresh_seed(), fresh_seed(), fresh_seed()
+        from_left, from_right = from_left.copy(), from_right.copy()
+        transport.exchange("keys", seed_left, seed_right, from_left, from_right)
+        context = session + lane.encode()
+        left_key = pair_key(bytes(seed_left), bytes(from_left), context, transport.party < transport.left)
+        right_key = pair_key(bytes(seed_right), bytes(from_right), context, transport.party < transport.right)
+        return Context(transport, left_key, right_key, lane)
+
+    def step(self, name: str) -> Context:
+        """The same party at a sub-step, with streams and meter entries of its own."""
+        return Context(self.transport, self.left_key, self.right_key, f"{self.path}/{name}")
+
+    @property
+    def party(self) -> int:
+        """This party's number; protocols use it only to rotate roles."""
+        return self.transport.party
+
+    def exchange(
+        self,
+        to_left: Buffer | None = None,
+        to_right: Buffer | None = None,
+        from_left: Buffer | None = None,
+        from_right: Buffer | None = None,
+    ) -> None:
+        """One round with both neighbours; see :meth:`hedgerow.transport.Transport.exchange`."""
+        self.transport.exchange(self.path, to_left, to_right, from_left, from_right)
+
+    def pass_left(self, array: Words) -> Words:
+        """Send to the left, take the same amount from the right; one round."""
+        incoming = np.empty_like(array)
+        self.exchange(to_left=array, from_right=incoming)
+        return incoming
+
+    def pass_right(self, array: Words) -> Words:
+        """Send to the right, take the same amount from the left; one round."""
+        incoming = np.empty_like(array)
+        self.exchange(to_right=array, from_left=incoming)
+        return incoming
+
+    def with_left(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Words:
+        """Uniform words that only this party and its left neighbour know."""
+        out: Words = np.empty(shape, dtype)
+        self.left_key.fill(self.path, out)
+        return out
+
+    def with_right(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Words:
+        """Uniform words that only this party and its right neighbour know."""
+        out: Words = np.empty(shape, dtype)
+        self.right_key.fill(self.path, out)
+        return out
+
+    def zero_masks(self, ring: Ring, count: int) -> tuple[Words, Words]:
+        """Two arrays whose difference is this party's summand of a sharing of zero."""
+        shape = ring.shape(count)
+        return self.with_left(shape, ring.dtype), self.with_right(shape, ring.dtype)

@@ -1,0 +1,56 @@
+"""Correlated randomness: each pair of parties shares a key, each named step a stream of its own under that key.
+
+A stream is AES-128 in counter mode under a key derived from the pair's key, the session and the step's name. Streams
+advance as they are used and are never rewound, so no output is ever used twice.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+SEED_BYTES = 32
+_CHUNK = 1 << 22
+_ZEROS = bytes(_CHUNK)
+
+
+def fresh_seed() -> npt.NDArray[np.uint8]:
+    """A party's contribution to a pair key, from the operating system."""
+    return np.frombuffer(secrets.token_bytes(SEED_BYTES), np.uint8)
+
+
+class PairKey:
+    """The secret a party shares with one neighbour, and the streams drawn from it."""
+
+    def __init__(self, secret: bytes, context: bytes) -> None:
+        self._secret = secret
+        self._context = context
+        self._streams: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return "PairKey(hidden)"
+
+    def fill(self, step: str, out: npt.NDArray[Any]) -> None:
+        """Fill a C-contiguous array with the next bytes of the step's stream."""
+        stream = self._streams.get(step)
+        if stream is None:
+            stream = self._streams[step] = self._open(step)
+        view = out.reshape(-1).view(np.uint8)
+        for start in range(0, view.size, _CHUNK):
+            piece = view[start : start + _CHUNK]
+            stream.update_into(_ZEROS if piece.size == _CHUNK else _ZEROS[: piece.size], piece)
+
+    def _open(self, step: str) -> Any:
+        key = HKDF(hashes.SHA256(), 16, salt=self._context, info=step.encode()).derive(self._secret)
+        return Cipher(algorithms.AES128(key), modes.CTR(bytes(16))).encryptor()
+
+
+def pair_key(mine: bytes, theirs: bytes, context: bytes, mine_first: bool) -> PairKey:
+    """The key of a pair from both contributions, in an order both agree on."""
+    return PairKey(mine + theirs if mine_first else theirs + mine, context)

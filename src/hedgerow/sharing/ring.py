@@ -1,0 +1,106 @@
+"""The three rings shares live in: integers modulo 2^32, 2^64 and 2^128."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels import word128
+
+Words = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Integers modulo ``2**bits``. Arrays are ``uint32[n]``, ``uint64[n]`` or, two limbs an item, ``uint64[n, 2]``."""
+
+    bits: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy type of one limb."""
+        return np.dtype(np.uint32) if self.bits == 32 else np.dtype(np.uint64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one item."""
+        return self.bits // 8
+
+    def shape(self, count: int) -> tuple[int, ...]:
+        """The array shape of ``count`` items."""
+        return (count, 2) if self.bits == 128 else (count,)
+
+    def empty(self, count: int) -> Words:
+        """An uninitialised array of ``count`` items."""
+        return np.empty(self.shape(count), self.dtype)
+
+    def zeros(self, count: int) -> Words:
+        """An array of ``count`` zeros."""
+        return np.zeros(self.shape(count), self.dtype)
+
+    def encode(self, values: Any) -> Words:
+        """Python or NumPy integers (negative ones too) as items of this ring."""
+        if self.bits != 128:
+            array = np.asarray(values)
+            if array.dtype == object:
+                array = np.array([int(v) % 2**self.bits for v in array.reshape(-1)], self.dtype).reshape(array.shape)
+            return np.ascontiguousarray(np.atleast_1d(array).astype(self.dtype))
+        flat = [int(v) % 2**128 for v in np.atleast_1d(np.asarray(values, dtype=object))]
+        return np.array([[v % 2**64, v >> 64] for v in flat], np.uint64).reshape(-1, 2)
+
+    def decode(self, words: Words) -> npt.NDArray[Any]:
+        """Items as unsigned integers (Python objects for 128 bits)."""
+        if self.bits != 128:
+            return words
+        return np.array([int(low) | int(high) << 64 for low, high in words], dtype=object)
+
+    def decode_signed(self, words: Words) -> npt.NDArray[Any]:
+        """Items as signed integers in two's complement."""
+        if self.bits == 32:
+            return words.view(np.int32)
+        if self.bits == 64:
+            return words.view(np.int64)
+        return np.array([int(v) - 2**128 if int(v) >= 2**127 else int(v) for v in self.decode(words)], dtype=object)
+
+    def add(self, a: Words, b: Words) -> Words:
+        """Sum of two arrays; an array of one item is added to every item."""
+        if self.bits != 128:
+            return np.add(a, b, dtype=self.dtype)
+        return self._words(word128.add_words, a, b)
+
+    def subtract(self, a: Words, b: Words) -> Words:
+        """Difference of two arrays."""
+        if self.bits != 128:
+            return np.subtract(a, b, dtype=self.dtype)
+        return self._words(word128.subtract_words, a, b)
+
+    def multiply(self, a: Words, b: Words) -> Words:
+        """Item-wise product of two arrays."""
+        if self.bits != 128:
+            return np.multiply(a, b, dtype=self.dtype)
+        return self._words(word128.multiply_words, a, b)
+
+    def prefix_sum(self, a: Words) -> Words:
+        """Running sums."""
+        if self.bits != 128:
+            return np.cumsum(a, dtype=self.dtype)
+        out = self.empty(len(a))
+        if len(a):
+            word128.prefix_sum_words(np.ascontiguousarray(a), out)
+        return out
+
+    def _words(self, kernel: Any, a: Words, b: Words) -> Words:
+        out = self.empty(0 if 0 in (len(a), len(b)) else max(len(a), len(b)))
+        kernel(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+        return out
+
+    def __repr__(self) -> str:
+        return f"Ring(2^{self.bits})"
+
+
+RING32 = Ring(32)
+RING64 = Ring(64)
+RING128 = Ring(128)

@@ -1,0 +1,177 @@
+"""One party's end of one connection: a stream socket (plain or TLS) that carries frames.
+
+A link writes what is queued and reads what has come and never blocks: the transport polls in between, so two parties
+that send large messages to each other at the same time cannot deadlock.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+
+from ..errors import MalformedMessage, PeerDisconnected, RunAborted
+from .base import Buffer
+from .frame import HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_header, is_due
+
+JOIN_BELOW = 1 << 14
+_SCRATCH = 1 << 16
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+_GONE = (ConnectionError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError, OSError)
+
+
+def _as_bytes(array: Buffer) -> memoryview:
+    return array.data.cast("B")
+
+
+class Link:
+    """Frames to and from one peer."""
+
+    def __init__(self, peer: int, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self.peer = peer
+        self.sock = sock
+        self.outgoing: list[memoryview] = []
+        self.sent_count = 0
+        self.taken_count = 0
+        self.scratch = bytearray(_SCRATCH)
+        self.start = 0
+        self.end = 0
+        self.target: memoryview | None = None
+        self.filled = 0
+        self.in_payload = False
+        self.arrival = 0.0
+        self.waits_for: int | None = None
+        self.deaf = False
+
+    def queue_data(self, party: int, step: str, array: Buffer, arrival: float) -> None:
+        """Queue one DATA frame; a small payload is joined to its header so that it leaves in one piece."""
+        header = data_header(party, step, self.sent_count, array.nbytes, arrival)
+        self.sent_count += 1
+        payload = _as_bytes(array)
+        if array.nbytes < JOIN_BELOW:
+            self.outgoing.append(memoryview(header + payload))
+        else:
+            self.outgoing += [memoryview(header), payload]
+
+    def queue_control(self, kind: Kind, about: int) -> None:
+        """Queue a frame without payload."""
+        self.outgoing.append(memoryview(Header(kind, about, 0, 0, 0).pack()))
+
+    def flush(self, step: str) -> bool:
+        """Write as much as the socket takes; True when nothing is left."""
+        while self.outgoing:
+            piece = self.outgoing[0]
+            try:
+                written = self.sock.send(piece)
+            except _NOT_NOW:
+                return False
+            except _GONE:
+                raise PeerDisconnected(self.peer, step, "closed the connection") from None
+            if written == len(piece):
+                self.outgoing.pop(0)
+            else:
+                self.outgoing[0] = piece[written:]
+        return True
+
+    def expect(self, array: Buffer) -> None:
+        """The next DATA frame shall fill ``array``."""
+        self.target = _as_bytes(array)
+        self.filled = 0
+        self.deaf = False
+
+    def fill(self, step: str) -> bool:
+        """Read as much as has come; True when the expected payload is complete."""
+        while self.target is not None:
+            if not self.in_payload and not self._parse_header(step):
+                if not self._read_scratch(step):
+                    return False
+            elif not self._take_payload(step):
+                return False
+        return True
+
+    def has_buffered(self) -> bool:
+        """Whether something to read is already on this side of the operating system."""
+        return self.start != self.end or (isinstance(self.sock, ssl.SSLSocket) and self.sock.pending() > 0)
+
+    def listen(self, step: str) -> None:
+        """Look for an ABORT on a link from which no payload is due. An early DATA frame stays where it is."""
+        try:
+            self._read_scratch(step)
+        except PeerDisconnected:
+            self.deaf = True
+            return
+        while self.end - self.start >= HEADER_BYTES:
+            raw = memoryview(self.scratch)[self.start : self.start + HEADER_BYTES]
+            if Header.unpack(raw, self.peer, step).kind is Kind.DATA:
+                self.deaf = True
+                return
+            self._parse_header(step)
+
+    def _read_scratch(self, step: str) -> bool:
+        if self.start == self.end:
+            self.start = self.end = 0
+        elif self.start:
+            kept = self.end - self.start
+            self.scratch[:kept] = self.scratch[self.start : self.end]
+            self.start, self.end = 0, kept
+        count = self._receive(memoryview(self.scratch)[self.end :], step)
+        self.end += count
+        return count > 0
+
+    def _receive(self, into: memoryview, step: str) -> int:
+        try:
+            count = self.sock.recv_into(into)
+        except _NOT_NOW:
+            return 0
+        except _GONE:
+            raise PeerDisconnected(self.peer, step, "closed the connection") from None
+        if count == 0:
+            raise PeerDisconnected(self.peer, step, "closed the connection")
+        return count
+
+    def _parse_header(self, step: str) -> bool:
+        """Take a header off the scratch buffer if one is there: True once the due DATA header has come."""
+        while self.end - self.start >= HEADER_BYTES:
+            raw = self.scratch[self.start : self.start + HEADER_BYTES]
+            self.start += HEADER_BYTES
+            if self.target is not None and is_due(raw, self.peer, step, self.taken_count, len(self.target)):
+                self.arrival = arrival_moment(raw)
+                self.waits_for = None
+                self.in_payload = True
+                return True
+            self._take_control(Header.unpack(raw, self.peer, step), step)
+        return False
+
+    def _take_control(self, header: Header, step: str) -> None:
+        """Act on a frame that is not the payload that is due."""
+        if header.kind is Kind.ABORT:
+            raise RunAborted(header.about, step, f"stopped the run (reported by party {self.peer})")
+        if header.kind is Kind.HELLO:
+            raise MalformedMessage(self.peer, step, "sent a handshake in the middle of a run")
+        if header.kind is Kind.DATA:
+            check_data(header, self.peer, step, self.taken_count, None if self.target is None else len(self.target))
+            raise MalformedMessage(self.peer, step, "sent a frame in another party's name")
+        self.waits_for = header.about
+
+    def _take_payload(self, step: str) -> bool:
+        assert self.target is not None
+        buffered = min(self.end - self.start, len(self.target) - self.filled)
+        if buffered:
+            self.target[self.filled : self.filled + buffered] = self.scratch[self.start : self.start + buffered]
+            self.start += buffered
+            self.filled += buffered
+        while self.filled < len(self.target):
+            count = self._receive(self.target[self.filled :], step)
+            if count == 0:
+                return False
+            self.filled += count
+        self.taken_count += 1
+        self.in_payload = False
+        self.target = None
+        return True
+
+    def interest(self) -> int:
+        """The poll events this link waits for."""
+        wanted = select.POLLOUT if self.outgoing else 0
+        return wanted | (0 if self.deaf else select.POLLIN)

@@ -1,0 +1,94 @@
+"""Three parties in one process: frames go through queues between threads."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import MalformedMessage, PeerTimeout, RunAborted
+from .base import PARTIES, Buffer, Network, Patience, Shape, Transport, sleep_until
+from .frame import HEADER_BYTES, Header, Kind, check_data, data_header
+
+Frame = bytes
+Corrupter = Callable[[int, int, str, Frame], list[Frame]]
+
+
+class MemoryNetwork:
+    """The six queues between three parties. ``corrupter`` may replace any frame on its way (tests only)."""
+
+    def __init__(self, corrupter: Corrupter | None = None) -> None:
+        self.corrupter = corrupter
+        self.queues: dict[tuple[int, int], queue.SimpleQueue[Frame]] = {
+            (a, b): queue.SimpleQueue() for a in range(PARTIES) for b in range(PARTIES) if a != b
+        }
+
+    def put(self, sender: int, receiver: int, step: str, frame: Frame) -> None:
+        """Deliver a frame, or what the corrupter makes of it."""
+        frames = [frame] if self.corrupter is None else self.corrupter(sender, receiver, step, frame)
+        for each in frames:
+            self.queues[sender, receiver].put(each)
+
+
+class MemoryTransport(Transport):
+    """One party's end of a :class:`MemoryNetwork`."""
+
+    def __init__(
+        self, party: int, network: MemoryNetwork, patience: Patience | None = None, shape: Network | None = None
+    ) -> None:
+        super().__init__(party)
+        self.network = network
+        self.patience = patience or Patience()
+        self.sent = dict.fromkeys((self.left, self.right), 0)
+        self.taken = dict.fromkeys((self.left, self.right), 0)
+        self.shapes: dict[int, Shape] = {p: shape.link() for p in (self.left, self.right)} if shape else {}
+
+    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
+        for peer, array in sends:
+            arrival = self.shapes[peer].arrival(array.nbytes) if peer in self.shapes else 0.0
+            header = data_header(self.party, step, self.sent[peer], array.nbytes, arrival)
+            self.sent[peer] += 1
+            self.network.put(self.party, peer, step, header + array.tobytes())
+        for peer, array in takes:
+            self._take(peer, step, array)
+
+    def _take(self, peer: int, step: str, array: Buffer) -> None:
+        deadline = time.monotonic() + self.patience.allowance(array.nbytes)
+        blamed = peer
+        while True:
+            try:
+                frame = self.network.queues[peer, self.party].get(timeout=self.patience.seconds / 8)
+            except queue.Empty:
+                if time.monotonic() > deadline:
+                    problem = f"sent nothing for {self.patience.seconds:g} s"
+                    raise PeerTimeout(blamed, step, problem) from None
+                waiting = Header(Kind.WAITING, peer, 0, 0, 0)
+                self.network.queues[self.party, 3 - self.party - peer].put(waiting.pack())
+                continue
+            if len(frame) < HEADER_BYTES:
+                raise MalformedMessage(peer, step, "sent a truncated frame")
+            header = Header.unpack(frame[:HEADER_BYTES], peer, step)
+            if header.kind is Kind.ABORT:
+                raise RunAborted(header.about, step, f"stopped the run (reported by party {peer})")
+            if header.kind is Kind.WAITING:
+                blamed = peer if header.about == self.party else header.about
+                continue
+            check_data(header, peer, step, self.taken[peer], array.nbytes)
+            if len(frame) != HEADER_BYTES + header.length:
+                raise MalformedMessage(peer, step, "sent a frame whose payload is not as long as it says")
+            self.taken[peer] += 1
+            array.reshape(-1).view(np.uint8)[:] = np.frombuffer(frame, np.uint8, offset=HEADER_BYTES)
+            if self.shapes:
+                sleep_until(header.not_before, peer, step, self.patience)
+            return
+
+    def abort(self, culprit: int) -> None:
+        """Tell both neighbours who is at fault."""
+        for peer in (self.left, self.right):
+            header = Header(Kind.ABORT, culprit, 0, self.sent[peer], 0)
+            self.network.queues[self.party, peer].put(header.pack())
+
+    def close(self) -> None:
+        """Nothing to close."""

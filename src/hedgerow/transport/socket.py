@@ -1,0 +1,301 @@
+"""Parties in different processes or machines: TCP, plain or with mutual TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import select
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
+from .base import PARTIES, Buffer, Network, Patience, Shape, Transport, sleep_until
+from .certificate import Identity, party_name
+from .frame import HEADER_BYTES, Header, Kind
+from .link import JOIN_BELOW, Link
+
+PROTOCOL_VERSION = 1
+_HELLO = struct.Struct("<8sHBB16s32s")
+_NAME = b"HEDGEROW"
+_SOCKET_BUFFER = 4 << 20
+_FAREWELL_SECONDS = 1.0
+_LOOKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What the parties must have in common before they talk: a session and the hash of the run's configuration."""
+
+    session: bytes
+    configuration: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.session) != 16 or len(self.configuration) != 32:
+            raise ValueError("a session id has 16 bytes and a configuration hash 32")
+
+
+class SocketTransport(Transport):
+    """One party's two connections. Plain TCP hides nothing from the network: use TLS outside of one machine."""
+
+    def __init__(self, party: int, links: dict[int, Link], patience: Patience, network: Network | None = None) -> None:
+        super().__init__(party)
+        self.links = links
+        self.patience = patience
+        self.shapes: dict[int, Shape] = {peer: network.link() for peer in links} if network else {}
+        self.poll = select.poll()
+
+    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
+        largest = 0
+        for peer, array in sends:
+            arrival = self.shapes[peer].arrival(array.nbytes) if self.shapes else 0.0
+            self.links[peer].queue_data(self.party, step, array, arrival)
+            largest = max(largest, array.nbytes)
+        for peer, array in takes:
+            self.links[peer].expect(array)
+            largest = max(largest, array.nbytes)
+        if largest >= JOIN_BELOW or not self._quick(step, takes):
+            self._pump(step, time.monotonic() + self.patience.allowance(largest))
+        if self.shapes:
+            for peer, _ in takes:
+                sleep_until(self.links[peer].arrival, peer, step, self.patience)
+
+    def _quick(self, step: str, takes: list[tuple[int, Buffer]]) -> bool:
+        """A round of small messages: write, then look again and again for a moment before going to sleep.
+
+        Waking a sleeping process costs more than a small round itself, so the processor is offered to others between
+        looks instead. False when the moment has passed and polling must take over.
+        """
+        for link in self.links.values():
+            if link.outgoing and not link.flush(step):
+                return False
+        waiting = [self.links[peer] for peer, _ in takes]
+        for _ in range(_LOOKS):
+            waiting = [link for link in waiting if not link.fill(step)]
+            if not waiting:
+                return True
+            os.sched_yield()
+        return False
+
+    def _pump(self, step: str, deadline: float) -> None:
+        """Write and read on both links, without blocking on either, until the round is complete."""
+        links = list(self.links.values())
+        for link in links:
+            link.flush(step)
+        for link in links:
+            if link.has_buffered():
+                link.fill(step)
+        beat = self.patience.seconds / 8
+        next_beat = time.monotonic() + beat
+        while open_links := [link for link in links if link.outgoing or link.target is not None]:
+            for link in links:
+                self.poll.register(link.sock, link.interest())
+            events = dict(self.poll.poll(1000 * max(0.0, min(next_beat, deadline) - time.monotonic())))
+            for link in links:
+                self._serve(link, events.get(link.sock.fileno(), 0), step)
+            now = time.monotonic()
+            if now > deadline:
+                raise self._late(open_links, step)
+            if now > next_beat:
+                self._tell_waiting(step)
+                next_beat = now + beat
+
+    @staticmethod
+    def _serve(link: Link, events: int, step: str) -> None:
+        if link.outgoing:
+            link.flush(step)
+        if not events & ~select.POLLOUT:
+            return
+        if link.target is not None:
+            link.fill(step)
+        elif not link.deaf:
+            link.listen(step)
+
+    def _tell_waiting(self, step: str) -> None:
+        """Tell each neighbour that this party is alive and for whom it waits, so that blame goes to the right one."""
+        for link in self.links.values():
+            other = self.links[self._other(link.peer)]
+            waits_for = other.peer if other.target is not None or other.outgoing else link.peer
+            if not link.outgoing:
+                link.queue_control(Kind.WAITING, waits_for)
+                link.flush(step)
+
+    def _other(self, peer: int) -> int:
+        return 3 - self.party - peer
+
+    def _late(self, open_links: Sequence[Link], step: str) -> PeerTimeout:
+        """The error for a round that was not complete in time, naming the party everybody waits for."""
+        for link in open_links:
+            if link.waits_for == self._other(link.peer):
+                blamed = self._other(link.peer)
+                problem = f"kept party {link.peer} and so this one waiting for {self.patience.seconds:g} s"
+                return PeerTimeout(blamed, step, problem)
+        stuck = open_links[0]
+        doing = "sent nothing (or too little)" if stuck.target is not None else "took no data"
+        return PeerTimeout(stuck.peer, step, f"{doing} for {self.patience.seconds:g} s")
+
+    def abort(self, culprit: int) -> None:
+        """Tell both neighbours who is at fault, give them a moment to read it, then close."""
+        for link in self.links.values():
+            with contextlib.suppress(PeerError, OSError, ValueError):
+                if not link.outgoing:
+                    link.queue_control(Kind.ABORT, culprit)
+                    link.flush("abort")
+                link.sock.shutdown(socket.SHUT_WR)
+        deadline = time.monotonic() + _FAREWELL_SECONDS
+        for link in self.links.values():
+            with contextlib.suppress(OSError, ValueError):
+                link.sock.settimeout(max(0.01, deadline - time.monotonic()))
+                while time.monotonic() < deadline and link.sock.recv(1 << 16):
+                    continue
+        self.close()
+
+    def close(self) -> None:
+        """Close both connections."""
+        for link in self.links.values():
+            with contextlib.suppress(OSError):
+                link.sock.close()
+
+
+def listen(address: tuple[str, int]) -> socket.socket:
+    """A listening socket; port 0 lets the system choose one."""
+    return socket.create_server(address, backlog=8)
+
+
+def connect(
+    party: int,
+    server: socket.socket,
+    addresses: Sequence[tuple[str, int]],
+    agreement: Agreement,
+    identity: Identity | None = None,
+    patience: Patience | None = None,
+    network: Network | None = None,
+) -> SocketTransport:
+    """Connect to both other parties: to lower numbers by dialling, from higher numbers by accepting.
+
+    With an identity every connection is mutual TLS 1.3 and the peer's certificate must carry its party name.
+    """
+    patience = patience or Patience()
+    deadline = time.monotonic() + patience.seconds
+    links: dict[int, Link] = {}
+    try:
+        for peer in range(party):
+            sock = _dial(peer, addresses[peer], identity, deadline)
+            _shake_hands(party, peer, sock, agreement, deadline)
+            links[peer] = Link(peer, sock)
+        awaited = set(range(party + 1, PARTIES))
+        while awaited:
+            peer, sock = _accept(party, server, awaited, identity, agreement, deadline)
+            links[peer] = Link(peer, sock)
+            awaited.remove(peer)
+    except BaseException:
+        for link in links.values():
+            link.sock.close()
+        raise
+    ordered = {peer: links[peer] for peer in sorted(links)}
+    return SocketTransport(party, ordered, patience, network)
+
+
+def _prepare(sock: socket.socket, deadline: float) -> None:
+    sock.settimeout(max(0.01, deadline - time.monotonic()))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
+
+
+def _dial(peer: int, address: tuple[str, int], identity: Identity | None, deadline: float) -> socket.socket:
+    while True:
+        try:
+            sock = socket.create_connection(address, timeout=max(0.01, deadline - time.monotonic()))
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                where = f"{address[0]}:{address[1]}"
+                raise PeerUnreachable(peer, "connect", f"no connection to {where} within the time-out") from None
+            time.sleep(0.02)
+    _prepare(sock, deadline)
+    if identity is None:
+        return sock
+    try:
+        return identity.client_context().wrap_socket(sock, server_hostname=party_name(peer))
+    except (ssl.SSLError, OSError) as error:
+        sock.close()
+        reason = getattr(error, "reason", None) or type(error).__name__
+        raise HandshakeMismatch(peer, "connect", f"TLS was refused ({reason})") from None
+
+
+def _accept(
+    party: int,
+    server: socket.socket,
+    awaited: set[int],
+    identity: Identity | None,
+    agreement: Agreement,
+    deadline: float,
+) -> tuple[int, socket.socket]:
+    """Accept until one of the awaited parties has shown itself; strangers are turned away and do not stop the run."""
+    while True:
+        server.settimeout(max(0.01, deadline - time.monotonic()))
+        try:
+            raw, _ = server.accept()
+        except TimeoutError:
+            raise PeerUnreachable(min(awaited), "connect", "did not connect within the time-out") from None
+        try:
+            _prepare(raw, min(deadline, time.monotonic() + 10))
+            sock = identity.server_context().wrap_socket(raw, server_side=True) if identity else raw
+            peer = _shake_hands(party, None, sock, agreement, deadline)
+        except HandshakeMismatch:
+            raw.close()
+            raise
+        except (ssl.SSLError, OSError, PeerError):
+            raw.close()
+            continue
+        if peer not in awaited:
+            sock.close()
+            continue
+        return peer, sock
+
+
+def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: Agreement, deadline: float) -> int:
+    """Exchange HELLO frames and compare; returns the peer's number. The dialling side knows it beforehand."""
+    sock.settimeout(max(0.01, deadline - time.monotonic()))
+    shown = peer if peer is not None else party
+    hello = _HELLO.pack(_NAME, PROTOCOL_VERSION, party, shown, agreement.session, agreement.configuration)
+    try:
+        sock.sendall(Header(Kind.HELLO, party, 0, 0, len(hello)).pack() + hello)
+        raw = _read_exactly(sock, HEADER_BYTES + _HELLO.size)
+    except (OSError, EOFError):
+        raise PeerUnreachable(shown, "handshake", "ended the connection during the handshake") from None
+    header = Header.unpack(raw[:HEADER_BYTES], shown, "handshake")
+    name, version, claimed, _, session, configuration = _HELLO.unpack(raw[HEADER_BYTES:])
+    if header.kind is not Kind.HELLO or name != _NAME or claimed >= PARTIES or claimed == party:
+        raise MalformedMessage(shown, "handshake", "did not greet as a Hedgerow party")
+    if peer is not None and claimed != peer:
+        raise HandshakeMismatch(peer, "handshake", f"answered as party {claimed}")
+    if isinstance(sock, ssl.SSLSocket) and not _certificate_names(sock, claimed):
+        raise HandshakeMismatch(claimed, "handshake", "its certificate is not that party's")
+    if version != PROTOCOL_VERSION:
+        raise HandshakeMismatch(claimed, "handshake", f"speaks protocol {version}, this party {PROTOCOL_VERSION}")
+    if not hmac.compare_digest(session, agreement.session):
+        raise HandshakeMismatch(claimed, "handshake", "takes part in another session")
+    if not hmac.compare_digest(configuration, agreement.configuration):
+        raise HandshakeMismatch(claimed, "handshake", "was given another run configuration")
+    return int(claimed)
+
+
+def _certificate_names(sock: ssl.SSLSocket, party: int) -> bool:
+    certificate = sock.getpeercert() or {}
+    return ("DNS", party_name(party)) in certificate.get("subjectAltName", ())
+
+
+def _read_exactly(sock: socket.socket, count: int) -> bytes:
+    parts = b""
+    while len(parts) < count:
+        part = sock.recv(count - len(parts))
+        if not part:
+            raise EOFError
+        parts += part
+    return parts

@@ -1,0 +1,262 @@
+"""Every protocol with its inputs, its plaintext twin and its declared cost, so that each test can go over all of them.
+
+A program is a module-level function: the real party processes import it by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgerow import oblivious, primitives
+from hedgerow.primitives import Cost
+from hedgerow.reference import protocol as twin
+from hedgerow.sharing import (
+    RING32,
+    RING64,
+    RING128,
+    ArithmeticShare,
+    BinaryShare,
+    Ring,
+    deal,
+    reconstruct,
+    reconstruct_bits,
+    reveal,
+    reveal_bits,
+    reveal_to,
+    split,
+    split_bits,
+    unpack_bits,
+)
+
+RINGS = {32: RING32, 64: RING64, 128: RING128}
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    program: Callable[..., Any]
+    inputs: str
+    """One letter an input: x a number of ``bits`` bits, b a bit, p a permutation."""
+    ring: Ring
+    bits: int
+    expected: Callable[..., Any]
+    cost: Callable[[int], Cost] | None
+    uniform: bool = True
+    """Whether all messages are uniform; not so where public values are opened on purpose."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def share_inputs(operation: Operation, values: list[np.ndarray]) -> list[list[Any]]:
+    def share(kind: str, value: np.ndarray) -> list[Any]:
+        if kind == "b":
+            return list(split_bits(value % 2))
+        return list(split(value, RING32 if kind == "p" else operation.ring))
+
+    return [share(kind, value) for kind, value in zip(operation.inputs, values, strict=True)]
+
+
+def open_results(results: list[Any]) -> Any:
+    """The plain values behind three parties' results; public results must agree."""
+    first = results[0]
+    if isinstance(first, ArithmeticShare):
+        return first.ring.decode(reconstruct(results))
+    if isinstance(first, BinaryShare):
+        return reconstruct_bits(results)
+    if isinstance(first, list):
+        return [open_results([result[k] for result in results]) for k in range(len(first))]
+    assert all(np.array_equal(result, first) for result in results)
+    return first
+
+
+def same(got: Any, expected: Any) -> bool:
+    if isinstance(expected, list):
+        return len(got) == len(expected) and all(same(g, e) for g, e in zip(got, expected, strict=True))
+    return [int(v) for v in np.ravel(got)] == [int(v) for v in np.ravel(expected)]
+
+
+def multiply(ctx, x, y):
+    return primitives.multiply(ctx, x, y)
+
+
+def dot(ctx, x, y, z):
+    return primitives.dot(ctx, [x, y], [z, y])
+
+
+def square(ctx, x):
+    return primitives.square(ctx, x)
+
+
+def less_than(ctx, x, y):
+    return primitives.less_than(ctx, x, y, x.ring.bits - 1)
+
+
+def less_than_short(ctx, x, y):
+    return primitives.less_than(ctx, x, y, 5)
+
+
+def equal(ctx, x, y):
+    return primitives.equal(ctx, x, y, x.ring.bits - 1)
+
+
+def to_bits(ctx, x):
+    return primitives.ring_to_bits(ctx, x, x.ring.bits - 1)
+
+
+def widen64(ctx, x):
+    return primitives.widen(ctx, x, RING64)
+
+
+def widen128(ctx, x):
+    return primitives.widen(ctx, x, RING128)
+
+
+def bit_to_ring32(ctx, b):
+    return primitives.bit_to_ring(ctx, b, RING32)
+
+
+def bit_to_ring64(ctx, b):
+    return primitives.bit_to_ring(ctx, b, RING64)
+
+
+def select(ctx, b, x, y):
+    return primitives.select(ctx, b, [x, x.narrow(RING32)], [y, y.narrow(RING32)])
+
+
+def bit_and(ctx, a, b):
+    return primitives.bit_and(ctx, a, b)
+
+
+def bit_or(ctx, a, b):
+    return primitives.bit_or(ctx, a, b)
+
+
+def bit_xor(ctx, a, b):
+    return a ^ primitives.bit_not(ctx, b)
+
+
+def public_operands(ctx, x):
+    return x.scale(3) + x.prefix_sum() - x
+
+
+def apply(ctx, p, x):
+    return oblivious.apply(ctx, p, [x, x], first=1)
+
+
+def unapply(ctx, p, x):
+    return oblivious.unapply(ctx, p, [x, x], first=2)
+
+
+def compose(ctx, p, q):
+    return oblivious.compose(ctx, p, q)
+
+
+def invert(ctx, p):
+    return oblivious.invert(ctx, p)
+
+
+def radix(ctx, x):
+    return oblivious.radix_permutation(ctx, primitives.ring_to_bits(ctx.step("bits"), x, 5))
+
+
+def bit_order(ctx, b):
+    return oblivious.bit_destinations(ctx.step("order"), primitives.bit_to_ring(ctx, b, RING32))
+
+
+def sort_one(ctx, x):
+    return oblivious.sort_permutation(ctx, [x], [x.ring.bits - 1])
+
+
+def sort_columns(ctx, x, y):
+    return oblivious.sort_permutations(ctx, [x, y], 20)
+
+
+def sort_two_keys(ctx, x, y):
+    return oblivious.sort_permutation(ctx, [x, y], [28, 28])
+
+
+def sort_values(ctx, x, y):
+    return oblivious.sort(ctx, [x], [20], [y, x])
+
+
+def open_to_all(ctx, x):
+    return x.ring.decode(reveal(ctx, x))
+
+
+def open_bits(ctx, b):
+    return unpack_bits(reveal_bits(ctx, b), len(b))
+
+
+def open_to_one(ctx, x):
+    opened = reveal_to(ctx, x, receiver=1)
+    assert (opened is not None) == (ctx.party == 1)
+    checked = reveal(ctx.step("check"), x)
+    return x.ring.decode(checked if opened is None else opened)
+
+
+def deal_square(ctx, x):
+    known = x.ring.decode(reveal(ctx.step("known"), x))
+    return deal(ctx.step("deal"), 2, known * known if ctx.party == 2 else None, x.ring, len(x))
+
+
+def _dot_cost(ring):
+    return lambda n: primitives.dot_cost(n, ring)
+
+
+def _radix_cost(n):
+    return primitives.ring_to_bits_cost(n, 5) + oblivious.radix_cost(n, 5)
+
+
+def _for_ring(ring: Ring) -> list[Operation]:
+    k, top = ring.bits, ring.bits - 1
+    operations = [
+        Operation(f"multiply{k}", multiply, "xx", ring, top, lambda x, y: twin.multiply(x, y, k), _dot_cost(ring)),
+        Operation(f"dot{k}", dot, "xxx", ring, top, lambda x, y, z: twin.dot([x, y], [z, y], k), _dot_cost(ring)),
+        Operation(f"square{k}", square, "x", ring, top, lambda x: twin.multiply(x, x, k), _dot_cost(ring)),
+        Operation(f"less_than{k}", less_than, "xx", ring, top, twin.less_than, lambda n: primitives.less_than_cost(n, top)),
+        Operation(f"less_than_short{k}", less_than_short, "xx", ring, 5, twin.less_than, lambda n: primitives.less_than_cost(n, 5)),
+        Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
+        Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
+        Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),
+        Operation(f"reveal{k}", open_to_all, "x", ring, top, lambda x: x, lambda n: Cost.even(1, n * k // 8)),
+        Operation(f"reveal_to{k}", open_to_one, "x", ring, top, lambda x: x, None),
+        Operation(f"deal{k}", deal_square, "x", ring, top, lambda x: twin.multiply(x, x, k), None),
+        Operation(f"public{k}", public_operands, "x", ring, top, lambda x: (2 * x + np.cumsum(x)) % 2**k, lambda n: Cost.even(0, 0)),
+        Operation(f"apply{k}", apply, "px", ring, top, lambda p, x: [twin.apply(p, x)] * 2, lambda n: oblivious.apply_cost(n, 1, [k // 8] * 2)),
+        Operation(f"unapply{k}", unapply, "px", ring, top, lambda p, x: [twin.unapply(p, x)] * 2, lambda n: oblivious.unapply_cost(n, 2, [k // 8] * 2)),
+        Operation(f"radix{k}", radix, "x", ring, 5, lambda x: twin.sort_permutation([x]), _radix_cost),
+    ]  # fmt: skip
+    if k <= 64:
+        operations += [
+            Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
+            Operation(f"select{k}", select, "bxx", ring, top, lambda b, x, y: [twin.select(b % 2, x, y), twin.select(b % 2, x, y) % 2**32],
+                      lambda n: primitives.multiply_bit_cost(n, [ring, RING32])),
+        ]  # fmt: skip
+    return operations
+
+
+OPERATIONS: list[Operation] = [operation for ring in RINGS.values() for operation in _for_ring(ring)] + [
+    Operation("bit_to_ring32", bit_to_ring32, "b", RING32, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING32)),
+    Operation("bit_to_ring64", bit_to_ring64, "b", RING64, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING64)),
+    Operation("bit_and", bit_and, "bb", RING32, 1, lambda a, b: a * b % 2, lambda n: primitives.gates_cost(1, n)),
+    Operation("bit_or", bit_or, "bb", RING32, 1, lambda a, b: a % 2 | b % 2, lambda n: primitives.gates_cost(1, n)),
+    Operation("bit_xor", bit_xor, "bb", RING32, 1, lambda a, b: a % 2 ^ b % 2 ^ 1, lambda n: Cost.even(0, 0)),
+    Operation("reveal_bits", open_bits, "b", RING32, 1, lambda b: b % 2, lambda n: Cost.even(1, 8 * ((n + 63) // 64))),
+    Operation("bit_order", bit_order, "b", RING32, 1, lambda b: twin.sort_permutation([b % 2]),
+              lambda n: primitives.bit_to_ring_cost(n, RING32) + primitives.dot_cost(n, RING32)),
+    Operation("compose", compose, "pp", RING32, 31, twin.compose, lambda n: oblivious.unapply_cost(n, 0, [4])),
+    Operation("invert", invert, "p", RING32, 31, twin.invert, lambda n: oblivious.apply_cost(n, 0, [4])),
+]  # fmt: skip
+
+SORTS: list[Operation] = [
+    Operation("sort32", sort_one, "x", RING32, 31, lambda x: twin.sort_permutation([x]), None, uniform=False),
+    Operation("sort64", sort_one, "x", RING64, 63, lambda x: twin.sort_permutation([x]), None, uniform=False),
+    Operation("sort_columns", sort_columns, "xx", RING64, 20, lambda x, y: [twin.sort_permutation([x]), twin.sort_permutation([y])], None, uniform=False),
+    Operation("sort_two_keys", sort_two_keys, "xx", RING64, 28, lambda x, y: twin.sort_permutation([x, y]), None, uniform=False),
+    Operation("sort_values", sort_values, "xx", RING64, 20, lambda x, y: [twin.apply(twin.sort_permutation([x]), y), np.sort(x)], None, uniform=False),
+]  # fmt: skip

@@ -1,0 +1,57 @@
+"""The documents say true things: functions exist, opened values are listed, the README's code runs."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOTTED = re.compile(r"`(hedgerow(?:\.\w+)+)`")
+
+
+def resolve(dotted):
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            found = getattr(found, name)
+        return found
+    raise AssertionError(dotted)
+
+
+@pytest.mark.parametrize("document", ["docs/papers.md", "docs/threat-model.md", "README.md"])
+def test_named_functions_exist(document):
+    names = DOTTED.findall((ROOT / document).read_text())
+    assert names
+    for name in names:
+        assert resolve(name) is not None, name
+
+
+def test_named_tests_exist():
+    for name in set(re.findall(r"`(tests/\w+\.py)`", (ROOT / "docs/papers.md").read_text())):
+        assert (ROOT / name).exists(), name
+
+
+def test_every_function_that_opens_is_in_the_threat_model():
+    text = (ROOT / "docs/threat-model.md").read_text()
+    for source in (ROOT / "src/hedgerow").rglob("*.py"):
+        for name in re.findall(r"^def (reveal\w*)\(", source.read_text(), re.M):
+            assert name in text, name
+
+
+def test_no_other_randomness_and_no_pickle_from_peers():
+    for source in (ROOT / "src/hedgerow").rglob("*.py"):
+        if {"testing", "bench", "reference"} & set(source.parts):
+            continue
+        text = source.read_text()
+        assert not re.search(r"np\.random|^import random|import pickle|marshal", text, re.M), source
+
+
+def test_the_readme_example_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out.strip() == "[[1 0 0]] [1 0 2]"

@@ -1,0 +1,65 @@
+"""Kernels against plain NumPy or Python."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.kernels import bits, order, permute
+from hedgerow.sharing import RING128
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=200), st.integers(1, 64))
+def test_slicing_round_trip(values, width):
+    items = np.array(values, np.uint64)
+    rows = np.empty((width, (len(values) + 63) // 64), np.uint64)
+    bits.slice_items(items, rows)
+    unpacked = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, : len(values)]
+    assert unpacked.T.tolist() == [[v >> k & 1 for k in range(width)] for v in values]
+    back = np.empty_like(items)
+    bits.gather_items(rows, back)
+    assert back.tolist() == [v % 2**width for v in values]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**128 - 1), st.integers(0, 2**128 - 1)), min_size=1, max_size=20))
+def test_two_limb_arithmetic(pairs):
+    a, b = (RING128.encode(np.array(column, dtype=object)) for column in zip(*pairs, strict=True))
+    assert RING128.decode(RING128.add(a, b)).tolist() == [(x + y) % 2**128 for x, y in pairs]
+    assert RING128.decode(RING128.subtract(a, b)).tolist() == [(x - y) % 2**128 for x, y in pairs]
+    assert RING128.decode(RING128.multiply(a, b)).tolist() == [x * y % 2**128 for x, y in pairs]
+    running = RING128.decode(RING128.prefix_sum(a))
+    assert running.tolist() == [sum(x for x, _ in pairs[: k + 1]) % 2**128 for k in range(len(pairs))]
+    assert RING128.decode_signed(RING128.encode([-5])).tolist() == [-5]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
+def test_drawn_permutations_are_permutations(count):
+    random = np.random.default_rng(1).integers(0, 2**64, count, dtype=np.uint64)
+    drawn, inverse = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    permute.draw_permutation(random, drawn)
+    assert sorted(drawn.tolist()) == list(range(count))
+    permute.invert_permutation(drawn, inverse)
+    assert drawn[inverse].tolist() == list(range(count))
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=60))
+def test_counting_order_is_stable(buckets):
+    ends, places = np.empty(8, np.int64), np.empty(len(buckets), np.uint32)
+    order.counting_order(np.array(buckets, np.uint32), ends, places)
+    assert places.tolist() == np.argsort(buckets, kind="stable").tolist()
+    assert ends.tolist() == [sum(b <= k for b in buckets) for k in range(8)]
+
+
+def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, monkeypatch):
+    """Three processes start on an empty cache at the same time: one compiles, the others wait and load."""
+    monkeypatch.setenv("HEDGEROW_CACHE_DIR", str(tmp_path))
+    command = [sys.executable, "-c", "import hedgerow.kernels"]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    words = [process.communicate(timeout=200)[1] for process in started]
+    assert all(process.returncode == 0 for process in started)
+    assert sum("compiling kernels (first run only)" in said for said in words) == 1
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert again.stderr == ""

@@ -1,0 +1,109 @@
+"""Every protocol against its plaintext twin, its declared cost and its promise of equal transcripts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hedgerow.sharing import Context
+from hedgerow.testing import LocalParties, RecordingTransport, run_parties
+from hedgerow.testing.strategies import LENGTHS, numbers
+from operations import OPERATIONS, SORTS, open_results, same, share_inputs
+
+
+def draw_inputs(data, operation):
+    length = data.draw(LENGTHS)
+    palette = data.draw(st.lists(numbers(operation.bits), min_size=1, max_size=9))
+    values = []
+    for kind in operation.inputs:
+        if kind == "p":
+            seed = data.draw(st.integers(0, 2**32 - 1))
+            values.append(np.random.default_rng(seed).permutation(length).astype(np.uint32))
+        else:
+            picks = data.draw(st.lists(st.integers(0, len(palette) - 1), min_size=length, max_size=length))
+            values.append(np.array([palette[i] for i in picks], dtype=object))
+    return values
+
+
+def fixed_inputs(operation, length, seed):
+    generator = np.random.default_rng(seed)
+    values = []
+    for kind in operation.inputs:
+        if kind == "p":
+            values.append(generator.permutation(length).astype(np.uint32))
+        else:
+            wide = [int.from_bytes(generator.bytes(16), "little") % 2**operation.bits for _ in range(length)]
+            values.append(np.array(wide, dtype=object))
+    return values
+
+
+@pytest.mark.parametrize("operation", OPERATIONS + SORTS, ids=str)
+@given(data=st.data())
+def test_equals_the_twin_and_costs_what_it_declares(operation, data):
+    values = draw_inputs(data, operation)
+    parties = LocalParties()
+    results = parties.run(operation.program, *share_inputs(operation, values))
+    assert same(open_results(results), operation.expected(*values))
+    if operation.cost is not None:
+        declared = operation.cost(len(values[0]))
+        spent = [transport.meter.total() for transport in parties.transports]
+        keys = [transport.meter.steps["keys"] for transport in parties.transports]
+        assert [s.rounds - k.rounds for s, k in zip(spent, keys, strict=True)] == [declared.rounds] * 3
+        assert tuple(s.sent - k.sent for s, k in zip(spent, keys, strict=True)) == declared.sent
+
+
+@pytest.mark.parametrize("operation", OPERATIONS + SORTS, ids=str)
+def test_equals_the_twin_on_three_real_processes(operation, processes):
+    for length in (0, 1, 65, 200):
+        values = fixed_inputs(operation, length, seed=length)
+        reports = processes.run(operation.program, *share_inputs(operation, values))
+        assert same(open_results([report.result for report in reports]), operation.expected(*values))
+        if operation.cost is not None:
+            assert tuple(report.meter.total().sent for report in reports) == operation.cost(length).sent
+            assert {report.meter.total().rounds for report in reports} == {operation.cost(length).rounds}
+
+
+def transcript_shapes(operation, values):
+    parties = LocalParties()
+    recorders = [RecordingTransport(transport) for transport in parties.transports]
+    shared = share_inputs(operation, values)
+    run_parties(recorders, operation.program, [tuple(argument[p] for argument in shared) for p in range(3)])
+    return [recorder.shape() for recorder in recorders]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_equal_shapes_give_equal_transcripts(operation):
+    zeros = [
+        v if kind == "p" else v * 0 for kind, v in zip(operation.inputs, fixed_inputs(operation, 70, 1), strict=True)
+    ]
+    assert transcript_shapes(operation, zeros) == transcript_shapes(operation, fixed_inputs(operation, 70, 2))
+
+
+def test_protocols_refuse_what_they_cannot_do():
+    from hedgerow.oblivious import sort_permutations
+    from hedgerow.primitives import less_than, multiply, widen
+    from hedgerow.sharing import RING32, RING64, split
+
+    x32, x64 = split([1, 2], RING32)[0], split([1, 2], RING64)[0]
+    ctx = Context.__new__(Context)
+    with pytest.raises(ValueError, match="use a wider ring"):
+        less_than(ctx, x32, x32, 32)
+    with pytest.raises(ValueError, match="use narrow"):
+        widen(ctx, x64, RING32)
+    with pytest.raises(ValueError, match="use widen"):
+        x32.narrow(RING64)
+    with pytest.raises(ValueError, match="exceed 63 bits"):
+        sort_permutations(ctx, [x64], 63)
+    parties = LocalParties()
+    with pytest.raises(ValueError, match="all factors need 2 items"):
+        parties.run(multiply, split([1, 2], RING32), split([1, 2], RING64))
+
+
+def test_nothing_secret_in_a_repr():
+    from hedgerow.sharing import RING64, split, split_bits
+
+    share = split([123456789], RING64)[0]
+    assert repr(share) == "ArithmeticShare(1 items, 2^64)"
+    assert repr(split_bits([1])[0]) == "BinaryShare(1 rows of 1 bits)"
+    contexts = LocalParties().run(lambda ctx: (repr(ctx), repr(ctx.left_key)))
+    assert contexts[2] == ("Context(party 2, step 'main')", "PairKey(hidden)")
