@@ -201,7 +201,8 @@ def open_to_one(ctx, x):
 
 def deal_square(ctx, x):
     known = x.ring.decode(reveal(ctx.step("known"), x))
-    return deal(ctx.step("deal"), 2, known * known if ctx.party == 2 else None, x.ring, len(x))
+    squares = known.astype(object) ** 2 % 2**x.ring.bits
+    return deal(ctx.step("deal"), 2, squares if ctx.party == 2 else None, x.ring, len(x))
 
 
 def _dot_cost(ring):

@@ -1,7 +1,9 @@
 """Kernels against plain NumPy or Python."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,12 +39,17 @@ def test_two_limb_arithmetic(pairs):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 1000])
 def test_drawn_permutations_are_permutations(count):
-    random = np.random.default_rng(1).integers(0, 2**64, count, dtype=np.uint64)
+    random = np.random.default_rng(1).integers(0, 2**64, count + 4, dtype=np.uint64)
     drawn, inverse = np.empty(count, np.uint32), np.empty(count, np.uint32)
-    permute.draw_permutation(random, drawn)
+    assert permute.draw_permutation(random, drawn)
     assert sorted(drawn.tolist()) == list(range(count))
-    permute.invert_permutation(drawn, inverse)
+    assert permute.invert_permutation(drawn, inverse)
     assert drawn[inverse].tolist() == list(range(count))
+
+
+@pytest.mark.parametrize("places", [[0, 0], [0, 5], [2**32 - 1, 0]])
+def test_what_is_no_permutation_is_not_inverted(places):
+    assert not permute.invert_permutation(np.array(places, np.uint32), np.empty(2, np.uint32))
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=60))
@@ -63,3 +70,10 @@ def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, mo
     assert sum("compiling kernels (first run only)" in said for said in words) == 1
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert again.stderr == ""
+
+
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    environment = dict(os.environ, HEDGEROW_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    script = Path(__file__).parent / "bounds_checked.py"
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=280)
+    assert done.stdout.strip() == "all in bounds", done.stderr

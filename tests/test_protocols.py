@@ -99,6 +99,17 @@ def test_protocols_refuse_what_they_cannot_do():
         parties.run(multiply, split([1, 2], RING32), split([1, 2], RING64))
 
 
+@pytest.mark.parametrize("values", [[[1, 2]], [1.5], [2**64], ["a"], [float("nan")]])
+def test_owners_cannot_share_what_would_be_lost_or_masked_badly(values):
+    from hedgerow.errors import InputError
+    from hedgerow.sharing import RING64, split
+
+    with pytest.raises((InputError, ValueError, TypeError)):
+        split(values, RING64)
+    with pytest.raises(InputError):
+        split(np.array([[1, 2], [3, 4]]), RING64)
+
+
 def test_nothing_secret_in_a_repr():
     from hedgerow.sharing import RING64, split, split_bits
 

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hedgerow.oblivious import Load, draw_shuffle, shuffle_loads, sort_permutations
+from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_permutations
+from hedgerow.primitives import multiply
 from hedgerow.sharing import RING32, RING64, public, reveal, split
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from operations import OPERATIONS, share_inputs
 from test_protocols import fixed_inputs
 
 UNLIKELY = 1e-7
-"""A right implementation fails a check with this probability; a leak fails it always."""
+"""A right implementation fails a check with about this probability."""
 
 
 def histogram_is_uniform(counts: np.ndarray) -> bool:
@@ -45,6 +46,26 @@ def test_every_message_a_party_sees_is_uniform(operation):
     assert counts
     for key, seen in counts.items():
         assert histogram_is_uniform(seen), key
+
+
+def test_no_two_messages_are_related_by_a_reused_mask():
+    """All messages one party receives in a long program: no 8-byte word occurs twice."""
+    x = split(list(range(100)), RING64)
+
+    def program(ctx, a):
+        for k in range(3):
+            order = sort_permutations(ctx.step(f"sort{k}"), [a], 8)[0]
+            a = apply(ctx.step(f"apply{k}"), order, [a])[0]
+            a = multiply(ctx.step(f"multiply{k}"), a, a)
+
+    recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+    run_parties(recorders, program, [(x[p],) for p in range(3)])
+    for recorder in recorders:
+        opened = ("open", "pairs")
+        kept = [e for e in recorder.entries if not e.sent and e.length >= 64 and not e.step.endswith(opened)]
+        words = np.concatenate([np.frombuffer(e.content[: len(e.content) // 8 * 8], np.uint64) for e in kept])
+        assert len(words) > 1000
+        assert len(set(words.tolist())) == len(words)
 
 
 def permutation_counts(program, size, runs):

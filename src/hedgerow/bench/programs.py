@@ -10,6 +10,9 @@ import numpy as np
 from ..oblivious import apply, radix_permutation, sort_permutations, unapply
 from ..primitives import bit_to_ring, equal, less_than, multiply, ring_to_bits, select, top_bit, widen
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, reveal, reveal_bits, unpack_bits
+from ..trees.model import SharedTree
+from ..trees.shape import TreeShape
+from ..trees.train import train_tree
 
 Primitive = Callable[[Context, ArithmeticShare, ArithmeticShare, BinaryShare], Any]
 
@@ -59,3 +62,8 @@ def run_demo(ctx: Context, income: ArithmeticShare, spending: ArithmeticShare) -
     more = less_than(ctx.step("compare"), income, spending, 10)
     opened = unpack_bits(reveal_bits(ctx.step("open"), more), len(income))[0].astype(bool)
     return opened, sort_permutations(ctx.step("sort"), [income], 10)[0]
+
+
+def run_train(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str) -> SharedTree:
+    """Train a tree; its shares go back to their owner."""
+    return train_tree(ctx, x, y, shape, algorithm)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..bench.complexity import draw, measure
 from ..bench.engine import bench_primitives, bench_sort
 from ..bench.report import RunFacts
+from ..bench.training import bench_train
 
 app = typer.Typer(help="Measure protocols on three real processes over mutual TLS on loopback.", no_args_is_help=True)
 
@@ -22,6 +25,12 @@ class NetworkName(StrEnum):
     loopback = "loopback"
     lan = "lan"
     wan = "wan"
+
+
+class Algorithm(StrEnum):
+    """The training algorithms."""
+
+    paper = "paper"
 
 
 class SortMethod(StrEnum):
@@ -55,6 +64,8 @@ def print_facts(title: str, facts: RunFacts, as_json: bool) -> None:
         table.add_row(f"party {party} sent", f"{facts.bytes_sent[party] / 1e6:.2f} MB")
         table.add_row(f"party {party} peak memory", f"{facts.peak_rss_mb[party]:.0f} MB")
     table.add_row("correct", "yes" if facts.correct else "NO")
+    for step, spent in facts.extra.get("steps", {}).items():
+        table.add_row(step, f"{spent['rounds']} rounds, {spent['bytes_sent'] / 1e6:.2f} MB, {spent['seconds']:.3f} s")
     Console().print(table)
 
 
@@ -96,3 +107,42 @@ def primitives(
             size, pace = row["bytes_per_item_and_party"], row["nanoseconds_per_item"]
             table.add_row(row["name"], str(row["rounds"]), f"{size:.2f}", f"{pace:.1f}")
     Console().print(table)
+
+
+@app.command()
+def train(
+    rows: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 10_000,
+    attrs: Annotated[int, typer.Option(min=1, help="Input attributes.")] = 10,
+    depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
+    algorithm: Annotated[Algorithm, typer.Option(help="paper: HIKC23 as written.")] = Algorithm.paper,
+    network: NetworkOption = NetworkName.loopback,
+    bits: Annotated[int, typer.Option(min=1, max=40, help="Bits of an attribute value.")] = 30,
+    repeat: RepeatOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Train on a random table; the revealed tree is compared with the plaintext twin's, node for node."""
+    facts = bench_train(rows, attrs, depth, algorithm.value, network.value, bits, repeat)
+    print_facts(f"{algorithm.value}: {rows} rows, {attrs} attributes, height {depth}", facts, as_json)
+    if not facts.correct:
+        raise typer.Exit(1)
+
+
+@app.command()
+def complexity(
+    picture: Annotated[Path, typer.Option(help="Where to write the picture (PNG).")] = Path("complexity.png"),
+    as_json: JsonOption = False,
+) -> None:
+    """Count non-free operations of the paper's method and of the two before it, and draw them."""
+    measured = measure()
+    draw(measured, picture)
+    if as_json:
+        print(json.dumps(measured))
+        return
+    for axis, rows in measured.items():
+        table = Table(title=f"non-free operations over {axis}")
+        for column in ("method", "n", "m", "h", "operations", "rounds"):
+            table.add_column(column, justify="left" if column == "method" else "right")
+        for row in rows:
+            table.add_row(*(str(row[key]) for key in ("method", "n", "m", "h", "operations", "rounds")))
+        Console().print(table)
+    print(f"picture: {picture}")

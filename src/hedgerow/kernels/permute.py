@@ -10,23 +10,45 @@ from .compile import kernel
 from .word128 import add128, subtract128, wide_multiply
 
 
-@kernel("void(u8[::1],u4[::1])")
-def draw_permutation(random: Any, out: Any) -> None:
-    """Fisher–Yates from uniform 64-bit words. The bias of ``word * (i + 1) >> 64`` is below n / 2^64 a draw."""
+@kernel("b1(u8[::1],u4[::1])")
+def draw_permutation(random: Any, out: Any) -> bool:
+    """Fisher–Yates from uniform 64-bit words, without bias: a word that would cause one is replaced by a spare.
+
+    ``random`` holds a word an item and a few spares; False if those ran out, which never happens (2^-40 a spare).
+    """
+    spare = out.shape[0]
     for i in range(out.shape[0]):
         out[i] = i
     for i in range(out.shape[0] - 1, 0, -1):
-        _, j = wide_multiply(random[i], np.uint64(i + 1))
+        bound = np.uint64(i + 1)
+        low, j = wide_multiply(random[i], bound)
+        if low < bound:
+            unfair = (np.uint64(0) - bound) % bound
+            while low < unfair:
+                if spare == random.shape[0]:
+                    return False
+                low, j = wide_multiply(random[spare], bound)
+                spare += 1
         swap = out[i]
         out[i] = out[j]
         out[j] = swap
+    return True
 
 
-@kernel("void(u4[::1],u4[::1])")
-def invert_permutation(permutation: Any, out: Any) -> None:
-    """``out[permutation[i]] = i``."""
+@kernel("b1(u4[::1],u4[::1])")
+def invert_permutation(permutation: Any, out: Any) -> bool:
+    """``out[permutation[i]] = i``; False, with ``out`` unusable, if that is no permutation.
+
+    Permutations come opened from peers, so nothing is written outside ``out`` whatever they hold.
+    """
+    size = np.uint32(out.shape[0])
     for i in range(out.shape[0]):
+        out[i] = size
+    for i in range(out.shape[0]):
+        if permutation[i] >= size or out[permutation[i]] != size:
+            return False
         out[permutation[i]] = i
+    return True
 
 
 @kernel("void(u4[::1],u4[::1],u4[::1],b1,u4[::1])", "void(u8[::1],u4[::1],u8[::1],b1,u8[::1])")

@@ -68,13 +68,11 @@ def answer_selected(
 
     ``common`` is the summand of x both answering parties know, ``own`` the one this party shares with the dealer.
     """
+    share = np.uint64(1) if constant else np.uint64(0)
     for i in range(out.shape[0]):
-        value = dealt_product[i] + dealt_bit[i] * common[i]
-        if (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
-            value = own[i] - value
-            if constant:
-                value += common[i]
-        out[i] = value - mask[i]
+        bit = (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
+        value = (dealt_product[i] + dealt_bit[i] * common[i]) * (np.uint64(1) - np.uint64(2) * bit)
+        out[i] = value + bit * (own[i] + share * common[i]) - mask[i]
 
 
 @kernel("void(u4[::1],u4[::1],u4[::1],u4[::1])", "void(u8[::1],u8[::1],u8[::1],u8[::1])")

@@ -4,7 +4,7 @@ from .destination import bit_destinations, digit_destinations, digit_destination
 from .permutation import apply, apply_cost, compose, invert, place, unapply, unapply_cost
 from .radix import radix_cost, radix_permutation
 from .shuffle import Load, Shuffle, draw_shuffle, shuffle_cost, shuffle_loads
-from .sort import sort, sort_permutation, sort_permutations
+from .sort import sort, sort_permutation, sort_permutations, sort_tables
 
 __all__ = [
     "Load",
@@ -25,6 +25,7 @@ __all__ = [
     "sort",
     "sort_permutation",
     "sort_permutations",
+    "sort_tables",
     "unapply",
     "unapply_cost",
 ]

@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import permute
 from ..primitives import Cost
 from ..sharing import RING32, ArithmeticShare, Context, public
 from ..sharing.ring import Words
-from .shuffle import Column, Load, draw_shuffle, shuffle_cost, shuffle_loads
+from .shuffle import Column, Load, draw_shuffle, inverse, shuffle_cost, shuffle_loads
 
 
 def place(column: Any, places: Words) -> Any:
     """Move item i of a column to the public place ``places[i]``; local."""
-    inverse = np.empty(len(places), np.uint32)
-    permute.invert_permutation(np.ascontiguousarray(places), inverse)
-    return column[inverse]
+    return column[inverse(places)]
+
+
+def fetch(column: Any, places: Words) -> Any:
+    """For item i the column's item at the public place ``places[i]``; local."""
+    inverse(places)
+    return column[places]
 
 
 def _check(permutation: ArithmeticShare, columns: Sequence[Column]) -> None:
@@ -52,7 +55,7 @@ def unapply(ctx: Context, permutation: ArithmeticShare, columns: Sequence[Column
     _check(permutation, columns)
     shuffle = draw_shuffle(ctx, len(permutation), first)
     ((places,),) = shuffle_loads(ctx, [Load(shuffle, [permutation], opened=(0,))])
-    fetched = [column[places] for column in columns]
+    fetched = [fetch(column, places) for column in columns]
     ((*results,),) = shuffle_loads(ctx.step("back"), [Load(shuffle, fetched)], undo=True)
     return results
 
@@ -71,5 +74,5 @@ def compose(ctx: Context, outer: ArithmeticShare, inner: ArithmeticShare, first:
 def invert(ctx: Context, permutation: ArithmeticShare, first: int = 0) -> ArithmeticShare:
     """The inverse permutation: the row numbers, moved by it. Cost: :func:`apply_cost` of one 32-bit column."""
     rows = public(ctx, np.arange(len(permutation), dtype=np.uint32), RING32)
-    inverse: ArithmeticShare = apply(ctx, permutation, [rows], first)[0]
-    return inverse
+    inverted: ArithmeticShare = apply(ctx, permutation, [rows], first)[0]
+    return inverted

@@ -10,7 +10,7 @@ from ..primitives.cost import FREE
 from ..sharing import RING32, ArithmeticShare, BinaryShare, ByteShare, Context, words_for
 from ..sharing.ring import Words
 from .destination import digit_destinations, digit_destinations_cost
-from .permutation import place
+from .permutation import fetch, place
 from .shuffle import Load, draw_shuffle, shuffle_cost, shuffle_loads
 
 DIGIT = 2
@@ -33,7 +33,7 @@ def radix_permutation(ctx: Context, keys: BinaryShare, digit: int = DIGIT, first
         ordered = place(moved, places)
         rows_left, rows_right = _rows(ordered.left, width), _rows(ordered.right, width)
         target = digit_destinations(ctx.step("digit"), _ring_bits(ctx, rows_left, rows_right, count))
-        ((permutation,),) = shuffle_loads(ctx.step("back"), [Load(shuffle, [target[places]])], undo=True)
+        ((permutation,),) = shuffle_loads(ctx.step("back"), [Load(shuffle, [fetch(target, places)])], undo=True)
     return permutation
 
 

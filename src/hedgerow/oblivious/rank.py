@@ -49,6 +49,8 @@ def reveal_ranks(ctx: Context, left: Words, right: Words, bits: int) -> Words:
     Reveals: the ranks, that is, a uniform permutation per segment.
     """
     segments, count = left.shape
+    if segments * count >= 1 << 32:
+        raise ValueError(f"{segments} segments of {count} keys are too many at once; sort fewer columns together")
     levels = (count // BUCKET).bit_length() - 1 if count >= 4 * BUCKET else 0
     if levels == 0:
         starts = np.arange(segments + 1, dtype=np.int64) * count
@@ -99,6 +101,7 @@ def _finish_buckets(ctx: Context, left: Words, right: Words, starts: Words, bits
     """The place of every key when each bucket ``starts[b]…starts[b+1]`` is sorted in itself."""
     total = len(left)
     order = np.arange(total, dtype=np.uint32)
+    starts = np.unique(starts)  # Empty buckets have nothing to sort, and the partition kernel has no place for them.
     while True:
         sizes = np.diff(starts)
         pairs = int((sizes * (sizes - 1) // 2).sum())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import HedgerowError
 from ..kernels import permute
 from ..primitives import Cost
 from ..primitives.cost import FREE
@@ -21,6 +22,8 @@ from ..sharing import ArithmeticShare, ByteShare, Context, Ring
 from ..sharing.ring import Words
 
 Column = ArithmeticShare | ByteShare
+SPARE_WORDS = 4
+"""Words drawn beyond one an item, to replace those that would bias a permutation."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -41,9 +44,10 @@ class Shuffle:
 def draw_shuffle(ctx: Context, count: int, first: int = 0) -> Shuffle:
     """A fresh uniform shuffle of ``count`` items; local, from the pair keys. ``first`` rotates the roles."""
     orders = []
-    for words in (ctx.with_left(count), ctx.with_right(count)):
+    for words in (ctx.with_left(count + SPARE_WORDS), ctx.with_right(count + SPARE_WORDS)):
         order = np.empty(count, np.uint32)
-        permute.draw_permutation(words, order)
+        if not permute.draw_permutation(words, order):
+            raise RuntimeError("the random stream of a shuffle has less than one chance in 2^100 to look like this")
         orders.append(order)
     return Shuffle(orders[0], orders[1], first % 3)
 
@@ -57,7 +61,7 @@ class _Chain:
         self.role = (shuffle.first - ctx.party if undo else ctx.party - shuffle.first) % 3
         left, right = shuffle.with_left, shuffle.with_right
         if undo:
-            left, right = _inverse(left), _inverse(right)
+            left, right = inverse(left), inverse(right)
         self.order_ahead, self.order_behind = (left, right) if undo else (right, left)
 
     def mask_ahead(self, column: Column) -> Words:
@@ -82,9 +86,11 @@ class _Chain:
         )
 
 
-def _inverse(order: Words) -> Words:
+def inverse(order: Words) -> Words:
+    """The inverse of a public permutation; anything else that peers made us open ends the run."""
     out = np.empty_like(order)
-    permute.invert_permutation(order, out)
+    if not permute.invert_permutation(np.ascontiguousarray(order), out):
+        raise HedgerowError("the opened places are no permutation: a party deviated, or the input was none")
     return out
 
 
@@ -128,6 +134,8 @@ def shuffle_loads(ctx: Context, loads: Sequence[Load], undo: bool = False) -> li
     Reveals: the opened columns, nothing else. Every message is masked: in round 1 by the key of the sending pair, in
     round 2 by a summand of the result (shared columns) or by the key of first and third (opened columns).
     """
+    if any(len(column) != len(load.shuffle) for load in loads for column in load.columns):
+        raise ValueError(f"all columns need as many items as their shuffle; got {list(loads)!r}")
     chains = [_Chain(ctx, load.shuffle, undo) for load in loads]
     send: list[Words] = []
     take: list[Words] = []

@@ -29,9 +29,11 @@ def sort_permutations(
     ctx: Context,
     columns: Sequence[ArithmeticShare],
     bits: int,
-    places: ArithmeticShare | None = None,
+    places: Sequence[ArithmeticShare] | None = None,
 ) -> list[ArithmeticShare]:
     """For every column of 2^64, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
+
+    Keys must really be below ``2**bits``: that is the input's promise, see docs/threat-model.md.
 
     The row number (or the secret ``places``) is appended to every key *before* the shuffle. That makes keys distinct,
     which the opened comparisons need, and the sort stable. Appending the place after the shuffle would break ties by a
@@ -46,11 +48,12 @@ def sort_permutations(
         raise ValueError(f"keys of {bits} bits and {count} rows exceed {WIDEST} bits; use sort_permutation()")
     if count < 2:
         return [public(ctx, np.zeros(count, np.uint32), RING32) for _ in columns]
-    rows = places if places is not None else public(ctx, np.arange(count, dtype=np.uint64), RING64)
+    numbers = public(ctx, np.arange(count, dtype=np.uint64), RING64)
     loads = []
     for j, column in enumerate(columns):
         shuffle = draw_shuffle(ctx.step("draw"), count, j)
-        loads.append(Load(shuffle, [column.scale(1 << suffix) + rows]))
+        suffixes = numbers if places is None else places[j]
+        loads.append(Load(shuffle, [column.scale(1 << suffix) + suffixes]))
     moved = [out[0] for out in shuffle_loads(ctx.step("shuffle"), loads)]
     left, right = np.stack([m.left for m in moved]), np.stack([m.right for m in moved])
     del moved
@@ -60,44 +63,61 @@ def sort_permutations(
 
 
 def sort_permutation(ctx: Context, keys: Sequence[ArithmeticShare], bits: Sequence[int]) -> ArithmeticShare:
-    """The permutation that sorts rows stably and lexicographically by several keys, the first key weighing most.
+    """The permutation that sorts rows stably and lexicographically by several keys; see :func:`sort_tables`."""
+    return sort_tables(ctx, [keys], bits)[0]
 
-    Keys may live in any ring; ``bits[k]`` bounds key k (at most one less than its ring has). Keys are taken from the
-    last to the first, as many at a time as fit into one comparison, each group sorting on from the places before it.
+
+def sort_tables(
+    ctx: Context, tables: Sequence[Sequence[ArithmeticShare]], bits: Sequence[int]
+) -> list[ArithmeticShare]:
+    """For every table, the permutation that sorts its rows stably by its keys, the first key weighing most.
+
+    Tables have equally many rows and keys; all are sorted at the same time. Keys may live in any ring; ``bits[k]``
+    bounds key k (at most one less than its ring has). Keys are taken from the last to the first, as many at a time as
+    fit into one comparison, each group sorting on from the places before it.
 
     Cost and reveals: those of :func:`sort_permutations`, or of :func:`.radix.radix_permutation` where keys are very
     narrow or very wide.
     """
-    count = len(keys[0])
+    count = len(tables[0][0])
     suffix = place_bits(count)
+    if any(bits[k] >= key.ring.bits for table in tables for k, key in enumerate(table)):
+        raise ValueError(f"keys of {list(bits)} bits need rings with at least one bit more; widen them first")
     if sum(bits) <= NARROW or any(width + suffix > WIDEST for width in bits):
-        rows = [ring_to_bits(ctx.step(f"bits{k}"), key, bits[k]) for k, key in enumerate(keys)]
-        return radix_permutation(ctx.step("radix"), BinaryShare.stack(rows[::-1]))
-    places: ArithmeticShare | None = None
-    result: ArithmeticShare | None = None
-    remaining = list(zip(keys, bits, strict=True))
+        return [_by_radix(ctx, table, bits, first) for first, table in enumerate(tables)]
+    places: list[ArithmeticShare] | None = None
+    result: list[ArithmeticShare] = []
+    remaining = list(range(len(bits)))
     while remaining:
-        composite, width = _last_group(ctx, remaining, suffix)
-        if result is not None:
-            places = widen(ctx.step("widen"), result, RING64)
-        (result,) = sort_permutations(ctx.step("sort"), [composite], width, places)
-    assert result is not None
+        group: list[int] = []
+        while remaining and (not group or sum(bits[k] for k in [remaining[-1], *group]) + suffix <= WIDEST):
+            group.insert(0, remaining.pop())
+        composites = _composites(ctx.step("widen"), [[table[k] for k in group] for table in tables], group, bits)
+        if result:
+            joined = widen(ctx.step("places"), ArithmeticShare.concatenate(result), RING64)
+            places = [joined[j * count : (j + 1) * count] for j in range(len(tables))]
+        result = sort_permutations(ctx.step("sort"), composites, sum(bits[k] for k in group), places)
     return result
 
 
-def _last_group(ctx: Context, remaining: list[tuple[ArithmeticShare, int]], suffix: int) -> tuple[ArithmeticShare, int]:
-    """Take keys off the end as long as they fit into one number together."""
-    composite: ArithmeticShare | None = None
-    width = 0
-    while remaining and (composite is None or width + remaining[-1][1] + suffix <= WIDEST):
-        key, bits = remaining.pop()
-        if key.ring == RING128:
-            key = key.narrow(RING64)
-        wide = widen(ctx.step("widen"), key, RING64).scale(1 << width)
-        composite = wide if composite is None else composite + wide
-        width += bits
-    assert composite is not None
-    return composite, width
+def _by_radix(ctx: Context, table: Sequence[ArithmeticShare], bits: Sequence[int], first: int) -> ArithmeticShare:
+    rows = [ring_to_bits(ctx.step(f"bits{k}"), key, bits[k]) for k, key in enumerate(table)]
+    return radix_permutation(ctx.step("radix"), BinaryShare.stack(rows[::-1]), first=first)
+
+
+def _composites(
+    ctx: Context, tables: Sequence[Sequence[ArithmeticShare]], group: Sequence[int], bits: Sequence[int]
+) -> list[ArithmeticShare]:
+    """Every table's keys of a group as one number a row."""
+    results = []
+    for table in tables:
+        total: ArithmeticShare | None = None
+        for key, k in zip(table, group, strict=True):
+            wide = widen(ctx, key if key.ring != RING128 else key.narrow(RING64), RING64)
+            total = wide if total is None else total.scale(1 << bits[k]) + wide
+        assert total is not None
+        results.append(total)
+    return results
 
 
 def sort(ctx: Context, keys: Sequence[ArithmeticShare], bits: Sequence[int], columns: Sequence[Column]) -> list[Any]:

@@ -33,6 +33,8 @@ def layer(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> 
 
 def bit_and(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:
     """Row-wise AND. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes."""
+    if (x.rows, x.count) != (y.rows, y.count):
+        raise ValueError(f"{x!r} and {y!r} do not go together")
     rows = np.arange(x.rows)
     return layer(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
 

@@ -88,7 +88,8 @@ class PartyProcesses:
         assert isinstance(program, types.FunctionType)
         name = f"{program.__module__}:{program.__qualname__}"
         for party, owner in enumerate(self.owners):
-            owner.send((name, tuple(argument[party] for argument in arguments)))
+            with contextlib.suppress(OSError):  # A party that is gone is reported by the replies.
+                owner.send((name, tuple(argument[party] for argument in arguments)))
         return [PartyReport(*reply[1:]) for reply in self._replies()]
 
     def close(self) -> None:

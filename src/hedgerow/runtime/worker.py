@@ -48,12 +48,10 @@ def keep_freed_memory() -> None:
 
 def _run_one(owner: Connection, transport: Transport, ctx: Context, program: str, arguments: tuple[Any, ...]) -> bool:
     """Run one program and report; False when this party cannot go on."""
-    transport.meter = Meter()
-    transport.exchange("start", *_token())
-    transport.meter = Meter()
-    started, used = time.perf_counter(), time.process_time()
-    transport.meter.last_end = time.monotonic()
     try:
+        transport.exchange("start", *_token())
+        transport.meter = Meter(last_end=time.monotonic())
+        started, used = time.perf_counter(), time.process_time()
         result = resolve(program)(ctx, *arguments)
     except HedgerowError as error:
         transport.abort(error.peer if isinstance(error, PeerError) else transport.party)

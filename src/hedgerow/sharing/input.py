@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from .context import Context
 from .ring import Ring, Words
 from .share import ArithmeticShare, BinaryShare, words_for
@@ -59,8 +60,11 @@ def deal(ctx: Context, dealer: int, values: Any, ring: Ring, count: int) -> Arit
     summand comes from its key with the dealer; the third summand is zero.
     """
     if ctx.party == dealer:
+        encoded = ring.encode(values)
+        if len(encoded) != count:
+            raise InputError(f"{count} items were announced, {len(encoded)} are to be dealt")
         mask = ctx.with_right(ring.shape(count), ring.dtype)
-        rest = ring.subtract(ring.encode(values), mask)
+        rest = ring.subtract(encoded, mask)
         ctx.exchange(to_left=rest)
         return ArithmeticShare(rest, mask, ring)
     if dealer == ctx.transport.left:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
 from ..kernels import word128
 
 Words = npt.NDArray[Any]
@@ -42,14 +43,20 @@ class Ring:
         return np.zeros(self.shape(count), self.dtype)
 
     def encode(self, values: Any) -> Words:
-        """Python or NumPy integers (negative ones too) as items of this ring."""
-        if self.bits != 128:
-            array = np.asarray(values)
-            if array.dtype == object:
-                array = np.array([int(v) % 2**self.bits for v in array.reshape(-1)], self.dtype).reshape(array.shape)
-            return np.ascontiguousarray(np.atleast_1d(array).astype(self.dtype))
-        flat = [int(v) % 2**128 for v in np.atleast_1d(np.asarray(values, dtype=object))]
-        return np.array([[v % 2**64, v >> 64] for v in flat], np.uint64).reshape(-1, 2)
+        """A vector of Python or NumPy integers as items of this ring; a negative v stands for ``2**bits + v``."""
+        array = values if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
+        if array.ndim != 1:
+            raise InputError(f"a vector of whole numbers is needed, not an array with {array.ndim} dimensions")
+        if array.dtype.kind not in "iubO" or any(int(v) != v for v in array if array.dtype == object):
+            raise InputError(f"whole numbers are needed, not {array.dtype}; scale fractions first")
+        if array.size and not -(1 << (self.bits - 1)) <= int(array.min()) <= int(array.max()) < 1 << self.bits:
+            raise InputError(f"a number does not fit {self!r}; use a wider ring")
+        if self.bits == 128:
+            flat = [int(v) % 2**128 for v in array]
+            return np.array([[v % 2**64, v >> 64] for v in flat], np.uint64).reshape(-1, 2)
+        if array.dtype == object:
+            return np.array([int(v) % 2**self.bits for v in array], self.dtype)
+        return np.ascontiguousarray(array.astype(self.dtype))
 
     def decode(self, words: Words) -> npt.NDArray[Any]:
         """Items as unsigned integers (Python objects for 128 bits)."""
@@ -93,6 +100,8 @@ class Ring:
         return out
 
     def _words(self, kernel: Any, a: Words, b: Words) -> Words:
+        if len(a) != len(b) and 1 not in (len(a), len(b)):
+            raise ValueError(f"vectors of {len(a)} and {len(b)} items do not go together")
         out = self.empty(0 if 0 in (len(a), len(b)) else max(len(a), len(b)))
         kernel(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
         return out

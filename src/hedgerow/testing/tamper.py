@@ -57,6 +57,11 @@ def claim_gigabytes(frame: Frame) -> list[Frame]:
     return [frame[:12] + (1 << 60).to_bytes(8, "little") + frame[20:]]
 
 
+def spoil_first_item(frame: Frame) -> list[Frame]:
+    """The first 32-bit item of the content becomes something large."""
+    return [frame[: HEADER_BYTES + 3] + bytes([frame[HEADER_BYTES + 3] ^ 0x7F]) + frame[HEADER_BYTES + 4 :]]
+
+
 def flip_payload_bit(frame: Frame) -> list[Frame]:
     """One bit of the content changes; in the passive model this may go unnoticed."""
     return [frame[:-1] + bytes([frame[-1] ^ 1])]

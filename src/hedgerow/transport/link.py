@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import ssl
+import time
 
 from ..errors import MalformedMessage, PeerDisconnected, RunAborted
 from .base import Buffer
@@ -16,6 +17,7 @@ from .frame import HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_
 
 JOIN_BELOW = 1 << 14
 _SCRATCH = 1 << 16
+_CONTROL_READS = 4
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _GONE = (ConnectionError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError, OSError)
 
@@ -42,6 +44,7 @@ class Link:
         self.in_payload = False
         self.arrival = 0.0
         self.waits_for: int | None = None
+        self.heard_at = 0.0
         self.deaf = False
 
     def queue_data(self, party: int, step: str, array: Buffer, arrival: float) -> None:
@@ -81,14 +84,23 @@ class Link:
         self.deaf = False
 
     def fill(self, step: str) -> bool:
-        """Read as much as has come; True when the expected payload is complete."""
+        """Read what has come; True when the expected payload is complete.
+
+        A peer that sends nothing but control frames does not keep this call from returning.
+        """
+        reads = 0
         while self.target is not None:
             if not self.in_payload and not self._parse_header(step):
-                if not self._read_scratch(step):
+                reads += 1
+                if reads > _CONTROL_READS or not self._read_scratch(step):
                     return False
             elif not self._take_payload(step):
                 return False
         return True
+
+    def drain(self) -> None:
+        """Throw away what has come, so that a peer that is still sending gets on."""
+        self._receive(memoryview(self.scratch), "abort")
 
     def has_buffered(self) -> bool:
         """Whether something to read is already on this side of the operating system."""
@@ -102,11 +114,12 @@ class Link:
             self.deaf = True
             return
         while self.end - self.start >= HEADER_BYTES:
-            raw = memoryview(self.scratch)[self.start : self.start + HEADER_BYTES]
-            if Header.unpack(raw, self.peer, step).kind is Kind.DATA:
+            header = Header.unpack(self.scratch[self.start : self.start + HEADER_BYTES], self.peer, step)
+            if header.kind is Kind.DATA:
                 self.deaf = True
                 return
-            self._parse_header(step)
+            self.start += HEADER_BYTES
+            self._take_control(header, step)
 
     def _read_scratch(self, step: str) -> bool:
         if self.start == self.end:
@@ -153,6 +166,7 @@ class Link:
             check_data(header, self.peer, step, self.taken_count, None if self.target is None else len(self.target))
             raise MalformedMessage(self.peer, step, "sent a frame in another party's name")
         self.waits_for = header.about
+        self.heard_at = time.monotonic()
 
     def _take_payload(self, step: str) -> bool:
         assert self.target is not None

@@ -81,7 +81,7 @@ class MemoryTransport(Transport):
             self.taken[peer] += 1
             array.reshape(-1).view(np.uint8)[:] = np.frombuffer(frame, np.uint8, offset=HEADER_BYTES)
             if self.shapes:
-                sleep_until(header.not_before, peer, step, self.patience)
+                sleep_until(header.not_before, peer, step, self.patience.allowance(array.nbytes))
             return
 
     def abort(self, culprit: int) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import queue
 import select
 import socket
 import ssl
 import struct
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +64,7 @@ class SocketTransport(Transport):
             self._pump(step, time.monotonic() + self.patience.allowance(largest))
         if self.shapes:
             for peer, _ in takes:
-                sleep_until(self.links[peer].arrival, peer, step, self.patience)
+                sleep_until(self.links[peer].arrival, peer, step, self.patience.allowance(largest))
 
     def _quick(self, step: str, takes: list[tuple[int, Buffer]]) -> bool:
         """A round of small messages: write, then look again and again for a moment before going to sleep.
@@ -129,8 +131,9 @@ class SocketTransport(Transport):
 
     def _late(self, open_links: Sequence[Link], step: str) -> PeerTimeout:
         """The error for a round that was not complete in time, naming the party everybody waits for."""
+        recent = time.monotonic() - self.patience.seconds / 4
         for link in open_links:
-            if link.waits_for == self._other(link.peer):
+            if link.waits_for == self._other(link.peer) and link.heard_at > recent:
                 blamed = self._other(link.peer)
                 problem = f"kept party {link.peer} and so this one waiting for {self.patience.seconds:g} s"
                 return PeerTimeout(blamed, step, problem)
@@ -140,13 +143,20 @@ class SocketTransport(Transport):
 
     def abort(self, culprit: int) -> None:
         """Tell both neighbours who is at fault, give them a moment to read it, then close."""
-        for link in self.links.values():
-            with contextlib.suppress(PeerError, OSError, ValueError):
-                if not link.outgoing:
-                    link.queue_control(Kind.ABORT, culprit)
-                    link.flush("abort")
-                link.sock.shutdown(socket.SHUT_WR)
         deadline = time.monotonic() + _FAREWELL_SECONDS
+        leaving = list(self.links.values())
+        for link in leaving:
+            link.queue_control(Kind.ABORT, culprit)
+        while leaving and time.monotonic() < deadline:
+            for link in list(leaving):
+                with contextlib.suppress(PeerError, OSError, ValueError):
+                    if not link.outgoing:
+                        leaving.remove(link)
+                        link.sock.shutdown(socket.SHUT_WR)
+                    else:
+                        link.flush("abort")
+                        link.drain()
+            time.sleep(0.005)
         for link in self.links.values():
             with contextlib.suppress(OSError, ValueError):
                 link.sock.settimeout(max(0.01, deadline - time.monotonic()))
@@ -188,10 +198,8 @@ def connect(
             _shake_hands(party, peer, sock, agreement, deadline)
             links[peer] = Link(peer, sock)
         awaited = set(range(party + 1, PARTIES))
-        while awaited:
-            peer, sock = _accept(party, server, awaited, identity, agreement, deadline)
+        for peer, sock in _accept_all(party, server, awaited, identity, agreement, deadline).items():
             links[peer] = Link(peer, sock)
-            awaited.remove(peer)
     except BaseException:
         for link in links.values():
             link.sock.close()
@@ -228,35 +236,56 @@ def _dial(peer: int, address: tuple[str, int], identity: Identity | None, deadli
         raise HandshakeMismatch(peer, "connect", f"TLS was refused ({reason})") from None
 
 
-def _accept(
+def _accept_all(
     party: int,
     server: socket.socket,
     awaited: set[int],
     identity: Identity | None,
     agreement: Agreement,
     deadline: float,
-) -> tuple[int, socket.socket]:
-    """Accept until one of the awaited parties has shown itself; strangers are turned away and do not stop the run."""
-    while True:
-        server.settimeout(max(0.01, deadline - time.monotonic()))
-        try:
+) -> dict[int, socket.socket]:
+    """Accept until all awaited parties have shown themselves.
+
+    Every caller is greeted in a thread of its own, so that strangers, silent or babbling, do not hold up the parties.
+    """
+    found: dict[int, socket.socket] = {}
+    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch] = queue.SimpleQueue()
+    while awaited - found.keys():
+        if time.monotonic() > deadline:
+            missing = min(awaited - found.keys())
+            raise PeerUnreachable(missing, "connect", "did not connect within the time-out")
+        server.settimeout(0.01)
+        with contextlib.suppress(TimeoutError):
             raw, _ = server.accept()
-        except TimeoutError:
-            raise PeerUnreachable(min(awaited), "connect", "did not connect within the time-out") from None
-        try:
-            _prepare(raw, min(deadline, time.monotonic() + 10))
-            sock = identity.server_context().wrap_socket(raw, server_side=True) if identity else raw
-            peer = _shake_hands(party, None, sock, agreement, deadline)
-        except HandshakeMismatch:
-            raw.close()
-            raise
-        except (ssl.SSLError, OSError, PeerError):
-            raw.close()
-            continue
-        if peer not in awaited:
-            sock.close()
-            continue
-        return peer, sock
+            arguments = (party, raw, identity, agreement, deadline, callers)
+            threading.Thread(target=_greet, args=arguments, daemon=True).start()
+        while not callers.empty():
+            caller = callers.get()
+            if isinstance(caller, HandshakeMismatch):
+                raise caller
+            if caller[0] in awaited:
+                found[caller[0]] = caller[1]
+    return found
+
+
+def _greet(
+    party: int,
+    raw: socket.socket,
+    identity: Identity | None,
+    agreement: Agreement,
+    deadline: float,
+    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch],
+) -> None:
+    """Find out who called; strangers are turned away without a word."""
+    try:
+        _prepare(raw, deadline)
+        sock = identity.server_context().wrap_socket(raw, server_side=True) if identity else raw
+        callers.put((_shake_hands(party, None, sock, agreement, deadline), sock))
+    except HandshakeMismatch as mismatch:
+        raw.close()
+        callers.put(mismatch)
+    except (OSError, PeerError):
+        raw.close()
 
 
 def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: Agreement, deadline: float) -> int:
@@ -276,7 +305,7 @@ def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: A
     if peer is not None and claimed != peer:
         raise HandshakeMismatch(peer, "handshake", f"answered as party {claimed}")
     if isinstance(sock, ssl.SSLSocket) and not _certificate_names(sock, claimed):
-        raise HandshakeMismatch(claimed, "handshake", "its certificate is not that party's")
+        raise HandshakeMismatch(claimed, "handshake", "somebody claims to be it with another party's certificate")
     if version != PROTOCOL_VERSION:
         raise HandshakeMismatch(claimed, "handshake", f"speaks protocol {version}, this party {PROTOCOL_VERSION}")
     if not hmac.compare_digest(session, agreement.session):

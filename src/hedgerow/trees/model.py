@@ -1,0 +1,68 @@
+"""The normalised tree of HIKC23 in the clear, and its decoding into an ordinary tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from ..reference.node import Leaf, Node, Split
+from ..sharing import ArithmeticShare, reconstruct
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedTree:
+    """Opened layer vectors: (node numbers, attributes, thresholds) per inner layer, (node numbers, labels) last."""
+
+    inner: list[tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]]
+    leaves: tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+    @property
+    def height(self) -> int:
+        """Number of inner layers."""
+        return len(self.inner)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTree:
+    """One party's shares of a normalised tree's vectors, in the layout of :class:`NormalisedTree`."""
+
+    inner: list[tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]]
+    leaves: tuple[ArithmeticShare, ArithmeticShare]
+
+
+def reconstruct_tree(parts: Sequence[SharedTree]) -> NormalisedTree:
+    """What the tree's owner does with the three parties' shares."""
+
+    def joined(pick: Callable[[SharedTree], ArithmeticShare]) -> npt.NDArray[Any]:
+        return reconstruct([pick(part) for part in parts])
+
+    inner = []
+    for k in range(len(parts[0].inner)):
+        nid, aid, threshold = (joined(lambda part, k=k, c=c: part.inner[k][c]) for c in range(3))  # type: ignore[misc]
+        inner.append((nid, aid, threshold))
+    return NormalisedTree(inner, (joined(lambda part: part.leaves[0]), joined(lambda part: part.leaves[1])))
+
+
+def decode(tree: NormalisedTree) -> Node:
+    """The ordinary tree: always-false tests (threshold 0) are dropped, NULL padding is ignored.
+
+    The false child of node d in layer k has number d, the true child d + 2^k.
+    """
+    tests = [
+        {int(nid): (int(aid), int(t)) for nid, aid, t in zip(*layer, strict=True) if int(nid)} for layer in tree.inner
+    ]
+    labels = {int(nid): int(label) for nid, label in zip(*tree.leaves, strict=True) if int(nid)}
+
+    def node(layer: int, number: int) -> Node:
+        while layer < tree.height and tests[layer][number][1] == 0:
+            layer += 1
+        if layer == tree.height:
+            return Leaf(labels[number])
+        attribute, threshold = tests[layer][number]
+        true, false = node(layer + 1, number + (1 << layer)), node(layer + 1, number)
+        return Split(attribute - 1, threshold, true, false)
+
+    return node(0, 1)
