@@ -17,7 +17,7 @@ from .frame import HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_
 
 JOIN_BELOW = 1 << 14
 _SCRATCH = 1 << 16
-_CONTROL_READS = 4
+_MOST_SIGNS = 1000
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _GONE = (ConnectionError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError, OSError)
 
@@ -45,6 +45,7 @@ class Link:
         self.arrival = 0.0
         self.waits_for: int | None = None
         self.heard_at = 0.0
+        self.signs = 0
         self.deaf = False
 
     def queue_data(self, party: int, step: str, array: Buffer, arrival: float) -> None:
@@ -84,15 +85,10 @@ class Link:
         self.deaf = False
 
     def fill(self, step: str) -> bool:
-        """Read what has come; True when the expected payload is complete.
-
-        A peer that sends nothing but control frames does not keep this call from returning.
-        """
-        reads = 0
+        """Read as much as has come; True when the expected payload is complete."""
         while self.target is not None:
             if not self.in_payload and not self._parse_header(step):
-                reads += 1
-                if reads > _CONTROL_READS or not self._read_scratch(step):
+                if not self._read_scratch(step):
                     return False
             elif not self._take_payload(step):
                 return False
@@ -151,6 +147,7 @@ class Link:
             if self.target is not None and is_due(raw, self.peer, step, self.taken_count, len(self.target)):
                 self.arrival = arrival_moment(raw)
                 self.waits_for = None
+                self.signs = 0
                 self.in_payload = True
                 return True
             self._take_control(Header.unpack(raw, self.peer, step), step)
@@ -167,6 +164,9 @@ class Link:
             raise MalformedMessage(self.peer, step, "sent a frame in another party's name")
         self.waits_for = header.about
         self.heard_at = time.monotonic()
+        self.signs += 1
+        if self.signs > _MOST_SIGNS:
+            raise MalformedMessage(self.peer, step, "sends signs of life without end, and no data")
 
     def _take_payload(self, step: str) -> bool:
         assert self.target is not None
