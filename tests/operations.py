@@ -128,6 +128,10 @@ def select(ctx, b, x, y):
     return primitives.select(ctx, b, [x, x.narrow(RING32)], [y, y.narrow(RING32)])
 
 
+def select_sum(ctx, b, c, x, y):
+    return primitives.select_sum(ctx, [b, c], [[x, y.narrow(RING32)], [y, x.narrow(RING32)]])
+
+
 def bit_and(ctx, a, b):
     return primitives.bit_and(ctx, a, b)
 
@@ -235,6 +239,8 @@ def _for_ring(ring: Ring) -> list[Operation]:
     if k <= 64:
         operations += [
             Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
+            Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**32],
+                      lambda n: primitives.select_sum_cost(n, 2, [ring, RING32])),
             Operation(f"select{k}", select, "bxx", ring, top, lambda b, x, y: [twin.select(b % 2, x, y), twin.select(b % 2, x, y) % 2**32],
                       lambda n: primitives.multiply_bit_cost(n, [ring, RING32])),
         ]  # fmt: skip

@@ -58,13 +58,13 @@ def deal_selected(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: 
 
 
 @kernel(
-    "void(u4[::1],u4[::1],u8[::1],u4[::1],u4[::1],b1,u4[::1],u4[::1])",
-    "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],b1,u8[::1],u8[::1])",
+    "void(u4[::1],u4[::1],u8[::1],u4[::1],u4[::1],b1,u4[::1])",
+    "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],b1,u8[::1])",
 )
 def answer_selected(
-    dealt_bit: Any, dealt_product: Any, known: Any, common: Any, own: Any, constant: Any, mask: Any, out: Any
+    dealt_bit: Any, dealt_product: Any, known: Any, common: Any, own: Any, constant: Any, out: Any
 ) -> None:
-    """One answering party's part of ``(dealt_bit XOR known) * x``.
+    """Add one answering party's part of ``(dealt_bit XOR known) * x`` to ``out``.
 
     ``common`` is the summand of x both answering parties know, ``own`` the one this party shares with the dealer.
     """
@@ -72,7 +72,7 @@ def answer_selected(
     for i in range(out.shape[0]):
         bit = (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
         value = (dealt_product[i] + dealt_bit[i] * common[i]) * (np.uint64(1) - np.uint64(2) * bit)
-        out[i] = value + bit * (own[i] + share * common[i]) - mask[i]
+        out[i] += value + bit * (own[i] + share * common[i])
 
 
 @kernel("void(u4[::1],u4[::1],u4[::1],u4[::1])", "void(u8[::1],u8[::1],u8[::1],u8[::1])")

@@ -5,7 +5,7 @@ from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost
 from .cost import Cost, Thirds
 from .gate import bit_and, bit_not, bit_or, gates_cost
 from .multiply import dot, dot_cost, multiply, multiply_many, square
-from .select import bit_to_ring, bit_to_ring_cost, multiply_bit, multiply_bit_cost, select
+from .select import bit_to_ring, bit_to_ring_cost, multiply_bit, multiply_bit_cost, select, select_sum, select_sum_cost
 
 __all__ = [
     "Cost",
@@ -30,6 +30,8 @@ __all__ = [
     "ring_to_bits",
     "ring_to_bits_cost",
     "select",
+    "select_sum",
+    "select_sum_cost",
     "square",
     "top_bit",
     "top_bit_cost",

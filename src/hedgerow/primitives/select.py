@@ -8,6 +8,7 @@ neighbours do the rest locally and exchange masked halves. No separate conversio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,26 +19,31 @@ from .cost import Cost, Thirds
 from .packet import packet
 
 
-def _layout(rings: Sequence[Ring], count: int) -> list[tuple[Ring, int]]:
-    """The dealt columns: the bit once in every ring that occurs, then one product per number."""
-    return [(ring, count) for ring in (*_distinct(rings), *rings)]
-
-
 def _distinct(rings: Sequence[Ring]) -> list[Ring]:
     return sorted(set(rings), key=lambda ring: ring.bits)
 
 
-def multiply_bit(ctx: Context, bit: BinaryShare, xs: Sequence[ArithmeticShare]) -> list[ArithmeticShare]:
-    """``bit * x`` for every x, item by item; rings of 32 and 64 bits may be mixed.
+def _dealt(terms: int, rings: Sequence[Ring], count: int) -> list[tuple[Ring, int]]:
+    """The dealt columns, term by term: the bit once in every ring that occurs, then one product per column."""
+    return [(ring, count) for _ in range(terms) for ring in (*_distinct(rings), *rings)]
 
-    Paper: our own. Cost: :func:`multiply_bit_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
+
+def select_sum(
+    ctx: Context, bits: Sequence[BinaryShare], table: Sequence[Sequence[ArithmeticShare]]
+) -> list[ArithmeticShare]:
+    """For every column p, the sum over the terms t of ``bits[t] * table[t][p]``; rings of 32 and 64 bits may be mixed.
+
+    Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
     dealer's key with the next party, the exchanged halves by keys the receiver does not have.
     """
-    if any(len(x) != bit.count or x.ring.bits == 128 for x in xs):
-        raise ValueError(f"numbers of {bit.count} items in rings of 32 or 64 bits are needed; got {list(xs)!r}")
-    rings = [x.ring for x in xs]
+    count = bits[0].count
+    rings = [x.ring for x in table[0]]
+    for row in table:
+        if [x.ring for x in row] != rings or any(len(x) != count or x.ring.bits == 128 for x in row):
+            raise ValueError(f"columns of {count} items in rings of 32 or 64 bits are needed; got {list(row)!r}")
     distinct = _distinct(rings)
-    thirds = Thirds(bit.count)
+    stride = len(distinct) + len(rings)
+    thirds = Thirds(count)
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
 
@@ -47,34 +53,43 @@ def multiply_bit(ctx: Context, bit: BinaryShare, xs: Sequence[ArithmeticShare]) 
     def items(side: Words, party: int) -> Words:
         return np.ascontiguousarray(side[thirds.items(party)])
 
-    dealt_buffer, dealt = packet(_layout(rings, size[own]))
-    masks = [ctx.with_right(ring.shape(n), ring.dtype) for ring, n in _layout(rings, size[own])]
-    bits_left, bits_right = words(bit.left, own), words(bit.right, own)
-    for k in range(len(distinct)):
-        ring_kernels.deal_bits(bits_left, bits_right, masks[k], dealt[k])
-    for k, x in enumerate(xs, start=len(distinct)):
-        ring_kernels.deal_selected(bits_left, bits_right, items(x.left, own), items(x.right, own), masks[k], dealt[k])
-    dealt_before = [ctx.with_left(ring.shape(n), ring.dtype) for ring, n in _layout(rings, size[before])]
-    after_buffer, dealt_after = packet(_layout(rings, size[after]))
+    def masks(draw: Any, layout: Sequence[tuple[Ring, int]]) -> list[Words]:
+        return [draw(n, ring.dtype) for ring, n in layout]
+
+    layout = _dealt(len(bits), rings, size[own])
+    dealt_buffer, dealt = packet(layout)
+    dealt_masks = masks(ctx.with_right, layout)
+    for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
+        left, right = words(bit.left, own), words(bit.right, own)
+        for k in range(t * stride, t * stride + len(distinct)):
+            ring_kernels.deal_bits(left, right, dealt_masks[k], dealt[k])
+        for k, x in enumerate(row, start=t * stride + len(distinct)):
+            ring_kernels.deal_selected(left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
+    dealt_before = masks(ctx.with_left, _dealt(len(bits), rings, size[before]))
+    after_buffer, dealt_after = packet(_dealt(len(bits), rings, size[after]))
     ctx.exchange(to_left=dealt_buffer, from_right=after_buffer)
 
+    right_own = masks(ctx.with_right, [(ring, size[own]) for ring in rings])
+    left_before = masks(ctx.with_left, [(ring, size[before]) for ring in rings])
+    right_after = masks(ctx.with_right, [(ring, size[after]) for ring in rings])
+    left_own = masks(ctx.with_left, [(ring, size[own]) for ring in rings])
     buffer_before, half_before = packet([(ring, size[before]) for ring in rings])
     buffer_after, half_after = packet([(ring, size[after]) for ring in rings])
-    right_own = [ctx.with_right(size[own], ring.dtype) for ring in rings]
-    left_before = [ctx.with_left(size[before], ring.dtype) for ring in rings]
-    right_after = [ctx.with_right(size[after], ring.dtype) for ring in rings]
-    left_own = [ctx.with_left(size[own], ring.dtype) for ring in rings]
-    known_before, known_after = words(bit.right, before), words(bit.left, after)
-    for k, x in enumerate(xs):
-        one, product = distinct.index(x.ring), len(distinct) + k
-        ring_kernels.answer_selected(
-            dealt_before[one], dealt_before[product], known_before, items(x.right, before), items(x.left, before),
-            True, left_before[k], half_before[k],
-        )  # fmt: skip
-        ring_kernels.answer_selected(
-            dealt_after[one], dealt_after[product], known_after, items(x.left, after), items(x.right, after),
-            False, right_after[k], half_after[k],
-        )  # fmt: skip
+    for p in range(len(rings)):
+        np.subtract(0, left_before[p], out=half_before[p])
+        np.subtract(0, right_after[p], out=half_after[p])
+    for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
+        known_before, known_after = words(bit.right, before), words(bit.left, after)
+        for p, x in enumerate(row):
+            one, product = t * stride + distinct.index(x.ring), t * stride + len(distinct) + p
+            ring_kernels.answer_selected(
+                dealt_before[one], dealt_before[product], known_before,
+                items(x.right, before), items(x.left, before), True, half_before[p],
+            )  # fmt: skip
+            ring_kernels.answer_selected(
+                dealt_after[one], dealt_after[product], known_after,
+                items(x.left, after), items(x.right, after), False, half_after[p],
+            )  # fmt: skip
     other_before_buffer, other_before = packet([(ring, size[before]) for ring in rings])
     other_after_buffer, other_after = packet([(ring, size[after]) for ring in rings])
     ctx.exchange(
@@ -82,21 +97,22 @@ def multiply_bit(ctx: Context, bit: BinaryShare, xs: Sequence[ArithmeticShare]) 
     )
 
     results = []
-    for k, ring in enumerate(rings):
-        left, right = ring.empty(bit.count), ring.empty(bit.count)
-        left[thirds.items(own)], right[thirds.items(own)] = left_own[k], right_own[k]
-        left[thirds.items(before)] = left_before[k]
-        np.add(half_before[k], other_before[k], out=right[thirds.items(before)])
-        np.add(half_after[k], other_after[k], out=left[thirds.items(after)])
-        right[thirds.items(after)] = right_after[k]
+    for p, ring in enumerate(rings):
+        left, right = ring.empty(count), ring.empty(count)
+        left[thirds.items(own)], right[thirds.items(own)] = left_own[p], right_own[p]
+        left[thirds.items(before)] = left_before[p]
+        np.add(half_before[p], other_before[p], out=right[thirds.items(before)])
+        np.add(half_after[p], other_after[p], out=left[thirds.items(after)])
+        right[thirds.items(after)] = right_after[p]
         results.append(ArithmeticShare(left, right, ring))
     return results
 
 
-def multiply_bit_cost(count: int, rings: Sequence[Ring]) -> Cost:
-    """Cost of :func:`multiply_bit`: 2 rounds, 3 elements per number and item in all, plus one per ring used."""
+def select_sum_cost(count: int, terms: int, rings: Sequence[Ring]) -> Cost:
+    """Cost of :func:`select_sum`: 2 rounds; in all, per term a bit for every ring used and an element per column are
+    dealt, and two elements per column answer."""
     thirds = Thirds(count)
-    dealt = sum(ring.nbytes for ring, _ in _layout(rings, 0))
+    dealt = sum(ring.nbytes for ring, _ in _dealt(terms, rings, 0))
     answered = sum(ring.nbytes for ring in rings)
 
     def sent(party: int) -> int:
@@ -104,6 +120,16 @@ def multiply_bit_cost(count: int, rings: Sequence[Ring]) -> Cost:
         return dealt * thirds.size(party) + answered * neighbours
 
     return Cost(2, (sent(0), sent(1), sent(2)))
+
+
+def multiply_bit(ctx: Context, bit: BinaryShare, xs: Sequence[ArithmeticShare]) -> list[ArithmeticShare]:
+    """``bit * x`` for every x. Cost: :func:`multiply_bit_cost`. Reveals: nothing beyond shapes."""
+    return select_sum(ctx, [bit], [xs])
+
+
+def multiply_bit_cost(count: int, rings: Sequence[Ring]) -> Cost:
+    """Cost of :func:`multiply_bit`: 2 rounds, 3 elements per number and item in all, plus one per ring used."""
+    return select_sum_cost(count, 1, rings)
 
 
 def select(

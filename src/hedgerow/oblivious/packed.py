@@ -1,0 +1,97 @@
+"""Moving packed bits about, locally: every other bit, riffling, shifting by one, joining and cutting rows.
+
+All shares here have a multiple of 64 items (see :func:`padded`), so that rows can be laid end to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..sharing import ArithmeticShare, BinaryShare
+from ..sharing.ring import Words
+
+
+def padded(count: int) -> int:
+    """The next multiple of 64."""
+    return (count + 63) // 64 * 64
+
+
+def _both(x: BinaryShare, change: Callable[[Words], Words], count: int) -> BinaryShare:
+    return BinaryShare(change(x.left), change(x.right), count)
+
+
+def _pack(bits: Words) -> Words:
+    """Rows of single bits as packed words, zeros at the end."""
+    rows, count = bits.shape
+    out = np.zeros((rows, padded(count) // 64), np.uint64)
+    out.view(np.uint8)[:, : (count + 7) // 8] = np.packbits(bits, axis=1, bitorder="little")
+    return out
+
+
+def _unpack(words: Words) -> Words:
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
+
+
+def every_other(x: BinaryShare, odd: int) -> BinaryShare:
+    """The bits at even (``odd`` = 0) or odd places, padded with zeros."""
+    return _both(x, lambda words: _pack(_unpack(words)[:, odd::2]), padded(x.count // 2))
+
+
+def riffle(even: BinaryShare, odd: BinaryShare, count: int) -> BinaryShare:
+    """The inverse of :func:`every_other`: the first ``count`` bits of the two, riffled."""
+
+    def joined(a: Words, b: Words) -> Words:
+        bits = np.stack([_unpack(a), _unpack(b)], axis=2).reshape(len(a), -1)
+        return _pack(bits[:, :count])
+
+    return BinaryShare(joined(even.left, odd.left), joined(even.right, odd.right), count)
+
+
+def following(x: BinaryShare) -> BinaryShare:
+    """Every place gets the next place's bit; the last gets 0."""
+
+    def change(words: Words) -> Words:
+        out = words >> np.uint64(1)
+        out[:, :-1] |= words[:, 1:] << np.uint64(63)
+        return out
+
+    return _both(x, change, x.count)
+
+
+def preceding(x: BinaryShare) -> BinaryShare:
+    """Every place gets the bit of the place before; the first gets 0."""
+
+    def change(words: Words) -> Words:
+        out = words << np.uint64(1)
+        out[:, 1:] |= words[:, :-1] >> np.uint64(63)
+        return out
+
+    return _both(x, change, x.count)
+
+
+def end_to_end(parts: Sequence[BinaryShare]) -> BinaryShare:
+    """All rows of all parts as one row."""
+    left = np.concatenate([part.left.reshape(-1) for part in parts])[None]
+    right = np.concatenate([part.right.reshape(-1) for part in parts])[None]
+    return BinaryShare(left, right, 64 * left.size)
+
+
+def cut(x: BinaryShare, rows: int) -> BinaryShare:
+    """One row as several of equal length."""
+    return BinaryShare(x.left.reshape(rows, -1), x.right.reshape(rows, -1), x.count // rows)
+
+
+def rows_of(x: BinaryShare, start: int, stop: int) -> BinaryShare:
+    """Some of the rows."""
+    return BinaryShare(x.left[start:stop], x.right[start:stop], x.count)
+
+
+def pad(x: ArithmeticShare, length: int) -> ArithmeticShare:
+    """Zeros appended up to ``length`` items."""
+    extra = length - len(x)
+    if extra == 0:
+        return x
+    zeros = x.ring.zeros(extra)
+    return ArithmeticShare(np.concatenate([x.left, zeros]), np.concatenate([x.right, zeros]), x.ring)

@@ -1,0 +1,335 @@
+"""The fast exact trainer: sort once, one secret permutation per attribute, attribute-free node state.
+
+Rows never move. For every attribute j a secret permutation π_j says at which place a row stands when the rows of a node
+are neighbours and sorted by x_j inside the node. docs/fast-trainer.md has the argument and the costs, step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, place, shuffle_loads, sort_permutations
+from ..oblivious.packed import cut, end_to_end, following, pad, rows_of
+from ..oblivious.permutation import fetch
+from ..oblivious.segment import Items, segment_best
+from ..primitives import (
+    bit_and,
+    bit_not,
+    bit_to_ring,
+    is_zero,
+    less_than,
+    multiply,
+    multiply_bit,
+    multiply_many,
+    select_sum,
+    widen,
+)
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, Ring, public, unpack_bits
+from ..sharing.ring import Words
+from .model import SharedTree
+from .nodes import Nodes, masked, packed_mask
+from .shape import TreeShape
+from .tournament import Contender, attribute_tag, choose_extreme, one_hot, tournament
+
+Progress = Callable[[int, str], None]
+EQUALITY_BLOCK = 1 << 21
+"""Items compared in one batch when looking for equal neighbours, which bounds the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One attribute in one layer: its shuffle, the opened places, and values and labels in node order."""
+
+    shuffle: Shuffle
+    places: Words
+    values: ArithmeticShare
+    labels: ArithmeticShare
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The tests of a layer as every place sees its node's: rows and ones of the true child, attribute code bits."""
+
+    rows_true: ArithmeticShare
+    ones_true: ArithmeticShare
+    tag: BinaryShare
+
+
+class FastTrainer:
+    """One training run at one party."""
+
+    def __init__(
+        self, ctx: Context, x: Sequence[ArithmeticShare], y: ArithmeticShare, shape: TreeShape, progress: Progress
+    ) -> None:
+        self.shape = shape
+        self.progress = progress
+        self.ring: Ring = RING32 if shape.value_bits < RING32.bits else RING64
+        self.tag_rows = shape.attributes.bit_length()
+        self.labels = y.narrow(RING32)
+        self.nodes = Nodes.root(ctx, shape, y)
+        progress(0, "sort")
+        self.permutations = sort_permutations(ctx.step("sort"), x, shape.value_bits)
+        self.values = [column.narrow(self.ring) for column in x]
+
+    def layer(self, ctx: Context, k: int) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
+        """Train the nodes of layer k and step on; returns node numbers, attributes, thresholds."""
+        self.progress(k, "order")
+        views = self._views(ctx.step("order"))
+        self.progress(k, "test selection")
+        choice = self._choose(ctx.step("test_selection"), views)
+        self.progress(k, "tests")
+        nodes = self.nodes
+        offset = nodes.upto(ctx).narrow(RING32) - public(ctx, np.ones(nodes.length, np.uint32), RING32)
+        true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
+        true = masked(true, nodes.real)
+        attributes = one_hot(ctx.step("one_hot"), choice.tag, range(1, self.shape.attributes + 1))
+        output = self._format(ctx.step("format_layer"), k, views, choice, true, attributes)
+        self.progress(k, "next layer")
+        rows_true, ones_true = (
+            widen(ctx.step(name), x, RING64)
+            for name, x in (("rows", choice.rows_true), ("ones", choice.ones_true))
+        )
+        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, ones_true)
+        if k + 1 < self.shape.height:
+            step = ctx.step("next_layer")
+            self.permutations = self._partition(step, views, nodes, choice.rows_true, earlier, true, attributes)
+        return output
+
+    def _views(self, ctx: Context) -> list[View]:
+        """Open every permutation under a fresh shuffle and put values and labels into node order."""
+        loads = []
+        for j, permutation in enumerate(self.permutations):
+            shuffle = draw_shuffle(ctx.step("draw"), self.shape.rows, j)
+            loads.append(Load(shuffle, [permutation, self.values[j], self.labels], opened=(0,)))
+        views = []
+        for load, (places, values, labels) in zip(loads, shuffle_loads(ctx.step("shuffle"), loads), strict=True):
+            views.append(View(load.shuffle, places, place(values, places), place(labels, places)))
+        return views
+
+    def _choose(self, ctx: Context, views: Sequence[View]) -> Choice:
+        """The best test of every node, told to all its places."""
+        nodes, shape = self.nodes, self.shape
+        n, length, bits = shape.rows, nodes.length, shape.count_bits
+        valid = self._candidates(ctx.step("candidates"), views)
+        before = nodes.before.narrow(RING32)
+        total = public(ctx, np.full(length, n, np.uint32), RING32)
+        contenders = []
+        for j, view in enumerate(views):
+            ones = pad(view.labels.prefix_sum(), length) - before
+            tag = attribute_tag(ctx, j + 1, self.tag_rows, 2 * length)
+            row = valid.row(j)
+            contenders.append(
+                Contender(ArithmeticShare.concatenate([ones, total - ones]), tag, end_to_end([row, row]))
+            )
+        best = tournament(ctx.step("tournament"), contenders, bits)
+        highest, lowest = _halve(best, length)
+        lowest = Contender(total - lowest.key, lowest.tag, lowest.valid)
+
+        upto = nodes.upto(ctx)
+        share, q = multiply_many(ctx.step("shares"), [(upto, nodes.ones), (upto, nodes.size - upto)])
+        extremes = widen(ctx.step("widen"), highest.key + lowest.key, RING64)
+        pulled, mean = multiply_many(ctx.step("pull"), [(nodes.size, extremes), (share, nodes.ones)])
+        ones, tag = choose_extreme(
+            ctx.step("extreme"), highest, lowest, pulled - share.scale(2), 2 * bits + 1
+        )
+        wide = widen(ctx.step("widen"), ones, RING64)
+        slope = multiply(ctx.step("slope"), nodes.size, wide) - share.scale(2)
+        p = multiply(ctx.step("score"), wide, slope) + mean
+
+        candidate = bit_and(ctx.step("mixed"), highest.valid, nodes.mixed(ctx.step("mixed"), bits))
+        tag = bit_and(ctx.step("tag"), tag, BinaryShare.stack([candidate] * self.tag_rows))
+        one = public(ctx, np.ones(length, np.uint64), RING64)
+        p, q, rows_true, ones_true = multiply_bit(
+            ctx.step("candidate"), candidate, [p, q - one, upto.narrow(RING32), ones]
+        )
+        items = Items(p, q + one, [rows_true, ones_true], tag)
+        (rows_true, ones_true), tag = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits)
+        return Choice(rows_true, ones_true, tag)
+
+    def _candidates(self, ctx: Context, views: Sequence[View]) -> BinaryShare:
+        """Per attribute the places after which a node can be split: not its last, and the next value differs."""
+        nodes, n = self.nodes, self.shape.rows
+        block = max(1, EQUALITY_BLOCK // nodes.length)
+        rows = []
+        shift = np.minimum(np.arange(n) + 1, n - 1)
+        for start in range(0, len(views), block):
+            steps = [pad(v.values[shift] - v.values, nodes.length) for v in views[start : start + block]]
+            same = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(steps), self.shape.value_bits)
+            rows.append(cut(same, len(steps)))
+        differs = bit_not(ctx, BinaryShare.stack(rows))
+        inside = bit_not(ctx, following(nodes.flags))
+        not_last = packed_mask(np.arange(nodes.length) < n - 1)
+        valid = bit_and(ctx.step("inside"), differs, BinaryShare.stack([inside] * len(views)))
+        return masked(valid, not_last)
+
+    def _format(
+        self,
+        ctx: Context,
+        k: int,
+        views: Sequence[View],
+        choice: Choice,
+        true: BinaryShare,
+        attributes: BinaryShare,
+    ) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
+        """One entry a node: its number, attribute and threshold, at the front, padded with NULL."""
+        nodes, n = self.nodes, self.shape.rows
+        goes_on = bit_and(ctx.step("goes_on"), following(true), bit_not(ctx, following(nodes.flags)))
+        ends = bit_and(
+            ctx.step("ends"),
+            BinaryShare.stack([true, nodes.flags]),
+            BinaryShare.stack([bit_not(ctx, goes_on), bit_not(ctx, true)]),
+        )
+        last, whole = masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real)
+        kept = last ^ whole
+        at_last = bit_and(
+            ctx.step("at_last"), attributes, BinaryShare.stack([last] * len(views))
+        )
+        shift = np.minimum(np.arange(n) + 1, n - 1)
+        sums = [pad(view.values + view.values[shift], nodes.length) for view in views]
+        (threshold,) = select_sum(
+            ctx.step("threshold"), [at_last.row(j) for j in range(len(views))], [[column] for column in sums]
+        )
+        codes = bit_and(ctx.step("codes"), choice.tag, BinaryShare.stack([kept] * self.tag_rows))
+        codes = BinaryShare.stack([codes.row(0) ^ whole, rows_of(codes, 1, self.tag_rows)])
+        (number,) = multiply_bit(ctx.step("number"), kept, [nodes.number])
+        length = self.shape.layer_length(k)
+        columns = [number[:n], threshold[:n], _bytes(codes, n)]
+        number, threshold, codes_ = _to_front(ctx.step("front"), kept, n, columns, length)
+        attribute = _numbers(ctx.step("attribute"), codes_, self.tag_rows)
+        return number, attribute, threshold
+
+    def _partition(
+        self,
+        ctx: Context,
+        views: Sequence[View],
+        nodes: Nodes,
+        rows_true: ArithmeticShare,
+        earlier: ArithmeticShare,
+        true: BinaryShare,
+        attributes: BinaryShare,
+    ) -> list[ArithmeticShare]:
+        """New permutations: in every node the true rows first, each side in its old order.
+
+        In the order of a node's own attribute the true rows are the first ones, so the row's bit is fetched from there
+        and from nowhere else: the exclusive or over all attributes of (is it this one) and (is the place true).
+        """
+        n = self.shape.rows
+        results = bit_and(ctx.step("result"), attributes, BinaryShare.stack([true] * len(views)))
+        back = [
+            Load(view.shuffle, [fetch(_bytes(results.row(j), n), view.places)]) for j, view in enumerate(views)
+        ]
+        parts = [column for (column,) in shuffle_loads(ctx.step("to_rows"), back, undo=True)]
+        passes = parts[0]
+        for part in parts[1:]:
+            passes = ByteShare(passes.left ^ part.left, passes.right ^ part.right)
+        numbers = bit_to_ring(ctx.step("bit"), _packed(passes), RING32)
+        loads = [Load(view.shuffle, [numbers]) for view in views]
+        moved = shuffle_loads(ctx.step("to_order"), loads)
+        ordered = [place(column, view.places) for (column,), view in zip(moved, views, strict=True)]
+
+        here = public(ctx, np.arange(n, dtype=np.uint32), RING32)
+        start, first, before = nodes.start.narrow(RING32)[:n], rows_true[:n], earlier.narrow(RING32)[:n]
+        seen = [bit.prefix_sum() - bit - before for bit in ordered]
+        jumps = multiply(
+            ctx.step("jump"),
+            ArithmeticShare.concatenate(ordered),
+            ArithmeticShare.concatenate([start + s.scale(2) - here - first for s in seen]),
+        )
+        loads = []
+        for j, view in enumerate(views):
+            destination = here + first - seen[j] + jumps[j * n : (j + 1) * n]
+            loads.append(Load(view.shuffle, [fetch(destination, view.places)]))
+        return [column for (column,) in shuffle_loads(ctx.step("back"), loads, undo=True)]
+
+    def leaves(self, ctx: Context) -> tuple[ArithmeticShare, ArithmeticShare]:
+        """Node numbers and labels of the last layer; equal counts give label 0."""
+        self.progress(self.shape.height, "leaves")
+        nodes, n = self.nodes, self.shape.rows
+        kept = masked(nodes.flags, nodes.real)
+        payload = [nodes.number, nodes.size.narrow(RING32), nodes.ones.narrow(RING32)]
+        number, size, ones = (x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload))
+        length = self.shape.layer_length(self.shape.height)
+        number, size, ones = _to_front(ctx.step("front"), kept, n, [number, size, ones], length)
+        label = less_than(ctx.step("label"), size - ones, ones, self.shape.count_bits)
+        return number, bit_to_ring(ctx.step("bit"), label, RING32)
+
+
+def _halve(contender: Contender, length: int) -> tuple[Contender, Contender]:
+    words = length // 64
+    halves = []
+    for start, part in ((0, slice(0, words)), (length, slice(words, None))):
+        tag = BinaryShare(contender.tag.left[:, part], contender.tag.right[:, part], length)
+        valid = BinaryShare(contender.valid.left[:, part], contender.valid.right[:, part], length)
+        halves.append(Contender(contender.key[start : start + length], tag, valid))
+    return halves[0], halves[1]
+
+
+def _bytes(rows: BinaryShare, count: int) -> ByteShare:
+    """Up to eight rows of bits as one byte an item."""
+    weights = (1 << np.arange(rows.rows, dtype=np.uint8))[:, None]
+    sides = ((unpack_bits(side, count) * weights).sum(axis=0, dtype=np.uint8) for side in (rows.left, rows.right))
+    return ByteShare(*sides)
+
+
+def _packed(column: ByteShare, bit: int = 0) -> BinaryShare:
+    """One bit of every byte, packed."""
+    count = len(column)
+    length = (count + 63) // 64
+    sides = []
+    for side in (column.left, column.right):
+        out = np.zeros((1, length), np.uint64)
+        out.view(np.uint8)[0, : (count + 7) // 8] = np.packbits(side >> np.uint8(bit) & np.uint8(1), bitorder="little")
+        sides.append(out)
+    return BinaryShare(sides[0], sides[1], count)
+
+
+def _numbers(ctx: Context, codes: ByteShare, bits: int) -> ArithmeticShare:
+    """Bytes as numbers of 2^32."""
+    rows = [_packed(codes, bit) for bit in range(bits)]
+    flat = bit_to_ring(ctx, end_to_end(rows), RING32)
+    stride = len(flat) // bits
+    total = flat[: len(codes)]
+    for bit in range(1, bits):
+        total = total + flat[bit * stride : bit * stride + len(codes)].scale(1 << bit)
+    return total
+
+
+def _to_front(
+    ctx: Context,
+    kept: BinaryShare,
+    count: int,
+    columns: Sequence[ArithmeticShare | ByteShare],
+    length: int,
+) -> list[ArithmeticShare]:
+    """The flagged items of every column at the front, in order, cut to ``length``."""
+    flag = bit_to_ring(ctx.step("flag"), kept, RING32)[:count]
+    others = public(ctx, np.ones(count, np.uint32), RING32) - flag
+    permutation = bit_destinations(ctx.step("order"), others)
+    shuffle = draw_shuffle(ctx.step("draw"), count)
+    ((places, *moved),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation, *columns], opened=(0,))])
+    return [place(column, places)[:length] for column in moved]
+
+
+def quiet(layer: int, step: str) -> None:
+    """No progress shown."""
+
+
+def train_fast(
+    ctx: Context,
+    x: Sequence[ArithmeticShare],
+    y: ArithmeticShare,
+    shape: TreeShape,
+    progress: Progress = quiet,
+) -> SharedTree:
+    """Train on attributes ``x`` and labels ``y`` (0 or 1), all in 2^64; the tree stays shared.
+
+    Paper: HIKC23's layer-by-layer training; sorting once from BSCG24; the rest is our own, see docs/fast-trainer.md.
+    Cost: docs/fast-trainer.md. Reveals: permutations under fresh shuffles and the opened comparisons of one sort.
+    Ties: highest score, then lowest place, then lowest attribute.
+    """
+    trainer = FastTrainer(ctx, x, y, shape, progress)
+    inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
+    return SharedTree(inner, trainer.leaves(ctx.step("leaves")))

@@ -1,0 +1,138 @@
+"""The best attribute at every place, for two classes.
+
+Splitting a node of s rows, s1 of them ones, after u rows, u1 of them ones, has the score (up to constants of the node)
+D²/(u·w) with D = s·u1 - u·s1 and w = s - u. At one place s, s1, u and w are the same for all attributes, so the best
+attribute has the largest |D|, and that is the one with the largest or the smallest u1. Two tournaments of short numbers
+find both, and the sign of D_max + D_min says which one it is. Of equal |D| the lowest attribute wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..oblivious.packed import cut, end_to_end, rows_of
+from ..oblivious.segment import choose_tag
+from ..primitives import bit_and, bit_not, is_zero, less_than, multiply_bit, select, top_bit
+from ..primitives.carry import carry_out
+from ..sharing import ArithmeticShare, BinaryShare, Context, public_bits
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Per place: the key to maximise, the attribute's code as rows of bits, and whether it is a candidate at all."""
+
+    key: ArithmeticShare
+    tag: BinaryShare
+    valid: BinaryShare
+
+
+def attribute_tag(ctx: Context, code: int, rows: int, count: int) -> BinaryShare:
+    """A public code as rows of equal bits."""
+    bits = [(~np.uint64(0) if code >> k & 1 else np.uint64(0)) for k in range(rows)]
+    return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
+
+
+def tournament(ctx: Context, contenders: Sequence[Contender], bits: int) -> Contender:
+    """The contender with the highest key among the valid ones; of equal keys the first. Keys have ``bits`` bits.
+
+    Cost: per pair and place one comparison, one selection, a few gates; ⌈log m⌉ levels. Reveals: nothing beyond shapes.
+    """
+    field = list(contenders)
+    while len(field) > 1:
+        pairs = len(field) // 2
+        first, second = field[0 : 2 * pairs : 2], field[1 : 2 * pairs : 2]
+        joined = _meet(ctx, first, second, bits)
+        field = joined + field[2 * pairs :]
+    return field[0]
+
+
+def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender], bits: int) -> list[Contender]:
+    """All pairs of a level at once."""
+    pairs, count = len(first), len(first[0].key)
+    a, b = (ArithmeticShare.concatenate([c.key for c in side]) for side in (first, second))
+    valid_a, valid_b = (end_to_end([c.valid for c in side]) for side in (first, second))
+    less = less_than(ctx.step("less"), a, b, bits)
+    gates = bit_and(
+        ctx.step("gate1"),
+        BinaryShare.stack([valid_a, valid_a]),
+        BinaryShare.stack([bit_not(ctx, less), valid_b]),
+    )
+    second_wins = bit_and(ctx.step("gate2"), valid_b, bit_not(ctx, gates.row(0)))
+    valid = valid_a ^ valid_b ^ gates.row(1)
+    (moved,) = multiply_bit(ctx.step("choose"), second_wins, [b - a])
+    key = a + moved
+    tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
+    tag = choose_tag(ctx.step("tag"), second_wins, tag_b, tag_a)
+    words = count // 64
+    results = []
+    for k in range(pairs):
+        part = slice(k * words, (k + 1) * words)
+        results.append(
+            Contender(
+                key[k * count : (k + 1) * count],
+                BinaryShare(tag.left[:, part], tag.right[:, part], count),
+                BinaryShare(valid.left[:, part], valid.right[:, part], count),
+            )
+        )
+    return results
+
+
+def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:
+    left = np.concatenate([tag.left for tag in tags], axis=1)
+    right = np.concatenate([tag.right for tag in tags], axis=1)
+    return BinaryShare(left, right, sum(tag.count for tag in tags))
+
+
+def tag_less(ctx: Context, a: BinaryShare, b: BinaryShare) -> BinaryShare:
+    """The bit a < b of numbers given as rows of bits, lowest first."""
+    generate = bit_and(ctx.step("generate"), bit_not(ctx, a), b)
+    if a.rows == 1:
+        return generate
+    propagate = bit_not(ctx, a ^ b)
+    return carry_out(ctx.step("carry"), BinaryShare.stack([generate, rows_of(propagate, 1, a.rows)]), a.rows)
+
+
+def choose_extreme(
+    ctx: Context,
+    highest: Contender,
+    lowest: Contender,
+    twice_mean: ArithmeticShare,
+    bits: int,
+) -> tuple[ArithmeticShare, BinaryShare]:
+    """u1 and tag of the better of the two extremes; keys are u1 itself here.
+
+    ``twice_mean`` is D_max + D_min = s·(u1_max + u1_min) - 2·u·s1, of at most ``bits`` bits: where it is negative the
+    lowest is farther away from the mean, where it is zero the lower attribute wins.
+    """
+    negative = top_bit(ctx.step("sign"), twice_mean, bits + 1)
+    even = is_zero(ctx.step("even"), twice_mean, bits + 1)
+    earlier = tag_less(ctx.step("earlier"), lowest.tag, highest.tag)
+    take_lowest = negative ^ bit_and(ctx.step("tie"), even, earlier)
+    (key,) = select(ctx.step("choose"), take_lowest, [lowest.key], [highest.key])
+    return key, choose_tag(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
+
+
+def one_hot(ctx: Context, tag: BinaryShare, codes: Sequence[int]) -> BinaryShare:
+    """Rows that say whether the tag is each of the codes, one gate per code and bit at most."""
+    partial: dict[int, BinaryShare] = {}
+    for k in range(tag.rows):
+        bit = tag.row(k)
+        wanted = sorted({code & ((2 << k) - 1) for code in codes})
+        if k == 0:
+            partial = {0: bit_not(ctx, bit), 1: bit}
+            continue
+        bases = sorted({code & ((1 << k) - 1) for code in wanted})
+        stacked = BinaryShare.stack([partial[base] for base in bases])
+        high = bit_and(ctx.step(f"bit{k}"), stacked, BinaryShare.stack([bit] * len(bases)))
+        following = {}
+        for row, base in enumerate(bases):
+            following[base] = partial[base] ^ high.row(row)
+            following[base | 1 << k] = high.row(row)
+        partial = following
+    return BinaryShare.stack([partial[code] for code in codes])
+
+
+__all__ = ["Contender", "attribute_tag", "choose_extreme", "cut", "one_hot", "tournament"]
