@@ -62,6 +62,28 @@ def gather_items(rows: Any, items: Any) -> None:
             items[start + k] = block[k]
 
 
+@njit(inline="always")
+def squeeze_even(word: Any) -> Any:
+    """The 32 bits at even places of a word, next to each other."""
+    word &= np.uint64(0x5555555555555555)
+    word = (word | word >> np.uint64(1)) & np.uint64(0x3333333333333333)
+    word = (word | word >> np.uint64(2)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = (word | word >> np.uint64(4)) & np.uint64(0x00FF00FF00FF00FF)
+    word = (word | word >> np.uint64(8)) & np.uint64(0x0000FFFF0000FFFF)
+    return (word | word >> np.uint64(16)) & np.uint64(0x00000000FFFFFFFF)
+
+
+@kernel("void(u8[:,:],u8,u8[:,::1])")
+def every_other(rows: Any, odd: Any, out: Any) -> None:
+    """The bits of every row at even (``odd`` = 0) or odd places; ``out`` has half the words, rounded up."""
+    for r in range(out.shape[0]):
+        for w in range(out.shape[1]):
+            value = squeeze_even(rows[r, 2 * w] >> odd)
+            if 2 * w + 1 < rows.shape[1]:
+                value |= squeeze_even(rows[r, 2 * w + 1] >> odd) << np.uint64(32)
+            out[r, w] = value
+
+
 @kernel(
     "void(u8[:,::1],u8[:,::1],i8[::1],i8[::1],i8[::1],u8[:,::1],u8[:,::1],u8[:,:])",
 )

@@ -62,6 +62,13 @@ def gather_masked(x: Any, order: Any, mask: Any, negative: Any, out: Any) -> Non
             out[i] = x[order[i]] + mask[i]
 
 
+@kernel("void(u1[::1],u4[::1],u1[::1])", "void(u4[::1],u4[::1],u4[::1])", "void(u8[::1],u4[::1],u8[::1])")
+def gather(x: Any, order: Any, out: Any) -> None:
+    """``out[i] = x[order[i]]``; the order must be a checked permutation."""
+    for i in range(out.shape[0]):
+        out[i] = x[order[i]]
+
+
 @kernel("void(u1[::1],u4[::1],u1[::1],u1[::1])", "void(u8[::1],u4[::1],u8[::1],u8[::1])")
 def gather_flipped(x: Any, order: Any, mask: Any, out: Any) -> None:
     """``out[i] = x[order[i]] ^ mask[i]``."""

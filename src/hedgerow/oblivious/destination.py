@@ -24,8 +24,7 @@ def bit_destinations(ctx: Context, bit: ArithmeticShare) -> ArithmeticShare:
     zero = one - bit
     zeros = zero.prefix_sum()
     ones = bit.prefix_sum()
-    total = zeros[np.full(count, count - 1)] if count else zeros
-    return zeros + multiply(ctx, bit, total + ones - zeros) - one
+    return zeros + multiply(ctx, bit, zeros[count - 1 :] + ones - zeros) - one
 
 
 def digit_destinations(ctx: Context, bits: Sequence[ArithmeticShare]) -> ArithmeticShare:
@@ -49,7 +48,7 @@ def digit_destinations(ctx: Context, bits: Sequence[ArithmeticShare]) -> Arithme
         running = indicator.prefix_sum()
         target = running - one if offset is None else running - one + offset
         targets.append(target)
-        total = running[np.full(count, count - 1)] if count else running
+        total = running[max(0, count - 1) :]
         offset = total if offset is None else offset + total
     return dot(ctx.step("place"), indicators, targets)
 

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..sharing import ArithmeticShare, BinaryShare
+from ..kernels import bits as bit_kernels
+from ..primitives import bit_and
+from ..sharing import ArithmeticShare, BinaryShare, Context
 from ..sharing.ring import Words
 
 
@@ -22,7 +24,7 @@ def _both(x: BinaryShare, change: Callable[[Words], Words], count: int) -> Binar
     return BinaryShare(change(x.left), change(x.right), count)
 
 
-def _pack(bits: Words) -> Words:
+def pack_rows(bits: Words) -> Words:
     """Rows of single bits as packed words, zeros at the end."""
     rows, count = bits.shape
     out = np.zeros((rows, padded(count) // 64), np.uint64)
@@ -30,23 +32,21 @@ def _pack(bits: Words) -> Words:
     return out
 
 
-def _unpack(words: Words) -> Words:
-    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
+def choose_rows(ctx: Context, bit: BinaryShare, if_one: BinaryShare, if_zero: BinaryShare) -> BinaryShare:
+    """Rows of bits by a bit: ``if_zero ^ bit & (if_one ^ if_zero)``; one round."""
+    repeated = BinaryShare.stack([bit] * if_one.rows)
+    return if_zero ^ bit_and(ctx, repeated, if_one ^ if_zero)
 
 
 def every_other(x: BinaryShare, odd: int) -> BinaryShare:
     """The bits at even (``odd`` = 0) or odd places, padded with zeros."""
-    return _both(x, lambda words: _pack(_unpack(words)[:, odd::2]), padded(x.count // 2))
 
+    def change(words: Words) -> Words:
+        out = np.empty((words.shape[0], (words.shape[1] + 1) // 2), np.uint64)
+        bit_kernels.every_other(words, np.uint64(odd), out)
+        return out
 
-def riffle(even: BinaryShare, odd: BinaryShare, count: int) -> BinaryShare:
-    """The inverse of :func:`every_other`: the first ``count`` bits of the two, riffled."""
-
-    def joined(a: Words, b: Words) -> Words:
-        bits = np.stack([_unpack(a), _unpack(b)], axis=2).reshape(len(a), -1)
-        return _pack(bits[:, :count])
-
-    return BinaryShare(joined(even.left, odd.left), joined(even.right, odd.right), count)
+    return _both(x, change, padded(x.count // 2))
 
 
 def following(x: BinaryShare) -> BinaryShare:

@@ -7,21 +7,36 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import permute
 from ..primitives import Cost
-from ..sharing import RING32, ArithmeticShare, Context, public
+from ..sharing import RING32, ArithmeticShare, ByteShare, Context, public
 from ..sharing.ring import Words
 from .shuffle import Column, Load, draw_shuffle, inverse, shuffle_cost, shuffle_loads
 
 
+def gather(column: Any, order: Words) -> Any:
+    """For item i the column's item ``order[i]``; local. The order must be (part of) a checked permutation."""
+    if isinstance(column, ArithmeticShare) and column.ring.bits == 128:
+        return column[order]
+    sides = []
+    for side in (column.left, column.right):
+        out = np.empty(len(order), side.dtype)
+        permute.gather(np.ascontiguousarray(side), order, out)
+        sides.append(out)
+    if isinstance(column, ArithmeticShare):
+        return ArithmeticShare(sides[0], sides[1], column.ring)
+    return ByteShare(sides[0], sides[1])
+
+
 def place(column: Any, places: Words) -> Any:
     """Move item i of a column to the public place ``places[i]``; local."""
-    return column[inverse(places)]
+    return gather(column, inverse(places))
 
 
 def fetch(column: Any, places: Words) -> Any:
     """For item i the column's item at the public place ``places[i]``; local."""
     inverse(places)
-    return column[places]
+    return gather(column, np.ascontiguousarray(places))
 
 
 def _check(permutation: ArithmeticShare, columns: Sequence[Column]) -> None:
@@ -39,7 +54,8 @@ def apply(ctx: Context, permutation: ArithmeticShare, columns: Sequence[Column],
     _check(permutation, columns)
     shuffle = draw_shuffle(ctx, len(permutation), first)
     ((places, *moved),) = shuffle_loads(ctx, [Load(shuffle, [permutation, *columns], opened=(0,))])
-    return [place(column, places) for column in moved]
+    order = inverse(places)
+    return [gather(column, order) for column in moved]
 
 
 def apply_cost(count: int, first: int, shared: Sequence[int]) -> Cost:

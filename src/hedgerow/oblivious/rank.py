@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import order as order_kernels
+from ..kernels import permute
 from ..primitives import top_bit
 from ..sharing import RING64, ArithmeticShare, Context, reveal_bits, words_for
 from ..sharing.ring import Words
@@ -85,8 +86,7 @@ def _join_sample(ctx: Context, left: Words, right: Words, sample_ranks: Words, p
     order = np.empty(segments * rest, np.uint32)
     order_kernels.counting_order(bucket, ends, order)
     starts = np.concatenate([np.zeros(1, np.int64), ends])
-    keys_left = left[:, size:].reshape(-1)[order]
-    keys_right = right[:, size:].reshape(-1)[order]
+    keys_left, keys_right = (_taken(np.ascontiguousarray(side[:, size:]).reshape(-1), order) for side in (left, right))
     places = np.empty_like(order)
     places[order] = _finish_buckets(ctx.step("bucket"), keys_left, keys_right, starts, bits)
     ranks = np.empty((segments, count), np.uint32)
@@ -133,4 +133,10 @@ def _split_buckets(
     moved = np.empty_like(order)
     bounds = np.empty(total + 2, np.int64)
     written = order_kernels.pivot_partition(order, starts, opened, moved, bounds)
-    return left[moved], right[moved], order[moved], bounds[:written].copy()
+    return _taken(left, moved), _taken(right, moved), _taken(order, moved), bounds[:written].copy()
+
+
+def _taken(x: Words, order: Words) -> Words:
+    out = np.empty_like(x)
+    permute.gather(x, order, out)
+    return out

@@ -1,10 +1,11 @@
 """The best item of every segment, told to all of the segment's items; segments are secret.
 
-A binary tree over the items. Every block of the tree knows its *lead*, the best item of the segment its first item belongs
-to (as far as it lies in the block), its *trail*, the same for its last item, and whether it is a *single* segment. Two
-blocks join with one comparison: the left one's trail against the right one's lead. On the way down every block learns
-the final answers for its first and its last item; that takes selections only. So n items cost n comparisons, not
-n·log n, and no second sweep of comparisons.
+A binary tree over the items. Every block of the tree knows its *lead*, the best item of the segment its first item
+belongs to (as far as it lies in the block), its *trail*, the same for its last item, and whether it is a *single*
+segment. Two blocks join with one comparison: the left one's trail against the right one's lead. On the way down every
+block learns the final answers for its first and its last item; that takes selections only. So n items cost n
+comparisons, not n·log n, and no second sweep of comparisons. The last few blocks are finished by comparing all pairs,
+which costs comparisons and saves rounds: how many blocks is a parameter, the tree's fan-in at the top.
 
 Scores are fractions p/q. Of equal scores the earlier item wins.
 """
@@ -16,48 +17,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..primitives import bit_and, bit_not, dot, select, select_sum, top_bit, widen
-from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, public_bits
-from .packed import cut, end_to_end, every_other, pad, padded, riffle, rows_of
+from ..primitives import bit_and, bit_not, dot, multiply_bit, select, select_sum, top_bit, widen
+from ..primitives.gate import layer
+from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, public_bits, unpack_bits
+from ..sharing.ring import Words
+from .packed import end_to_end, every_other, pack_rows, pad, padded, rows_of
+
+FAN_IN = 32
+"""Blocks finished by all pairs on a fast network; see docs/adr/0003-fast-trainer.md."""
+
+Numbers = list[ArithmeticShare]
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Scores with what rides along: ``numbers`` and rows of ``tag`` bits."""
+    """Scores p/q and the numbers that ride along."""
 
     p: ArithmeticShare
     q: ArithmeticShare
-    numbers: list[ArithmeticShare]
-    tag: BinaryShare
+    numbers: Numbers
 
     @property
-    def columns(self) -> list[ArithmeticShare]:
-        """All arithmetic columns."""
+    def columns(self) -> Numbers:
+        """All columns."""
         return [self.p, self.q, *self.numbers]
+
+    @staticmethod
+    def of(columns: Sequence[ArithmeticShare]) -> Items:
+        """The inverse of :attr:`columns`."""
+        return Items(columns[0], columns[1], list(columns[2:]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """What a level keeps for the way down: the two items that met, and the bits that say how."""
+    """What a level keeps for the way down: how many blocks met, the two items of each pair, the bits that decide."""
 
+    count: int
     trail: Items
     lead: Items
     left_single: BinaryShare
     right_single: BinaryShare
     opening: BinaryShare
     less: BinaryShare
-
-
-def _halves(x: ArithmeticShare, count: int) -> tuple[ArithmeticShare, ArithmeticShare]:
-    length = padded(count // 2)
-    return pad(x[0:count:2], length), pad(x[1:count:2], length)
-
-
-def _split_items(items: Items, count: int) -> tuple[Items, Items]:
-    columns = [_halves(column, count) for column in items.columns]
-    even, odd = ([pair[side] for pair in columns] for side in (0, 1))
-    tags = [every_other(items.tag, side) for side in (0, 1)]
-    return Items(even[0], even[1], even[2:], tags[0]), Items(odd[0], odd[1], odd[2:], tags[1])
 
 
 def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare:
@@ -70,123 +71,106 @@ def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare
     return top_bit(ctx.step("less"), dot(ctx.step("cross"), [p, -p2], [q2, q]), cross_bits + 1)
 
 
-def choose(ctx: Context, bit: BinaryShare, if_one: Items, if_zero: Items) -> Items:
-    """Whole items by a bit."""
-    p, q, *numbers = select(ctx.step("choose"), bit, if_one.columns, if_zero.columns)
-    return Items(p, q, numbers, choose_tag(ctx.step("tag"), bit, if_one.tag, if_zero.tag))
-
-
-def choose_tag(ctx: Context, bit: BinaryShare, if_one: BinaryShare, if_zero: BinaryShare) -> BinaryShare:
-    """Rows of bits by a bit: ``if_zero ^ bit & (if_one ^ if_zero)``."""
-    repeated = BinaryShare.stack([bit] * if_one.rows)
-    return if_zero ^ bit_and(ctx, repeated, if_one ^ if_zero)
-
-
-def _join_items(a: Items, b: Items) -> Items:
-    """Two vectors of items one after the other; tags stay rows."""
-    columns = [ArithmeticShare.concatenate(pair) for pair in zip(a.columns, b.columns, strict=True)]
-    return Items(columns[0], columns[1], columns[2:], _join_rows(a.tag, b.tag))
-
-
-def _join_rows(a: BinaryShare, b: BinaryShare) -> BinaryShare:
-    left = np.concatenate([a.left, b.left], axis=1)
-    right = np.concatenate([a.right, b.right], axis=1)
-    return BinaryShare(left, right, a.count + b.count)
-
-
-def _cut_items(items: Items, length: int) -> tuple[Items, Items]:
-    words = length // 64
-
-    def part(start: int, first: int, last: int) -> Items:
-        columns = [column[start : start + length] for column in items.columns]
-        tag = BinaryShare(items.tag.left[:, first:last], items.tag.right[:, first:last], length)
-        return Items(columns[0], columns[1], columns[2:], tag)
-
-    return part(0, 0, words), part(length, words, 2 * words)
-
-
-def segment_best(
-    ctx: Context, items: Items, starts: BinaryShare, cross_bits: int
-) -> tuple[list[ArithmeticShare], BinaryShare]:
-    """For every item the ``numbers`` and the ``tag`` of its segment's best item.
+def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: int, fan_in: int = FAN_IN) -> Numbers:
+    """For every item the ``numbers`` of its segment's best item.
 
     ``starts`` flags the first item of every segment. Vectors have a multiple of 64 items.
 
-    Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the way
-    up and n of numbers and tags on the way down; 4 + rounds(comparison) + 6 rounds a level. Reveals: nothing beyond
-    shapes.
+    Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the
+    way up and n of numbers on the way down, and 2·fan_in² comparisons at the top; a level takes the comparison's rounds
+    and seven more. Reveals: nothing beyond shapes.
     """
     count = len(items.p)
     lead = trail = items
-    single = public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
-    joints: list[tuple[int, _Joint]] = []
-    first = starts
-    while count > 1:
-        (left_lead, right_lead), (left_trail, right_trail) = _split_items(lead, count), _split_items(trail, count)
-        left_single, right_single = every_other(single, 0), every_other(single, 1)
-        if count % 2 or count // 2 % 64:
-            right_single, right_first = _close_padding(ctx, right_single, every_other(first, 1), count // 2)
-        else:
-            right_first = every_other(first, 1)
-        opening = bit_not(ctx, right_first)
-        open_both = bit_and(ctx.step("open"), BinaryShare.stack([left_single, right_single]), _twice(opening))
+    ones = public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
+    flags = _Flags(ones, bit_not(ctx, starts))
+    joints: list[_Joint] = []
+    while count > max(1, fan_in):
+        (left_lead, right_lead), (left_trail, right_trail) = _halves(lead, count), _halves(trail, count)
+        left, right = flags.halves(ctx, count)
         less = less_score(ctx, left_trail, right_lead, cross_bits)
-        factors = BinaryShare.stack([less, bit_not(ctx, less), right_single])
-        decided = bit_and(ctx.step("decide"), BinaryShare.stack([open_both, open_both.row(0)]), factors)
-        joints.append((count, _Joint(left_trail, right_lead, left_single, right_single, opening, less)))
+        join_left, join_right, flags = _decide(ctx.step("decide"), left, right, less)
+        joints.append(_Joint(count, left_trail, right_lead, left.single, right.single, right.linked, less))
         length = len(left_lead.p)
-        chosen = choose(
-            ctx,
-            end_to_end([decided.row(0), decided.row(1)]),
-            _join_items(right_lead, left_trail),
-            _join_items(left_lead, right_trail),
-        )
-        lead, trail = _cut_items(chosen, length)
-        single = decided.row(2)
-        first = every_other(first, 0)
+        ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
+        chosen = select(ctx.step("choose"), end_to_end([join_left, join_right]), ones_, zeros)
+        lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
         count = (count + 1) // 2
-    return _tell(ctx.step("tell"), joints, lead, trail)
+    first, last = _all_pairs(ctx.step("top"), lead, trail, flags, count, cross_bits)
+    return _tell(ctx.step("tell"), joints, first, last)
 
 
-def _twice(x: BinaryShare) -> BinaryShare:
-    return BinaryShare.stack([x, x])
+@dataclass(frozen=True, slots=True)
+class _Flags:
+    """Per block: whether it is a single segment, and whether its first item is linked to the block before."""
+
+    single: BinaryShare
+    linked: BinaryShare
+
+    def halves(self, ctx: Context, count: int) -> tuple[_Flags, _Flags]:
+        """Left and right partners; a missing right partner is not linked to anything."""
+        left, right = (_Flags(every_other(self.single, k), every_other(self.linked, k)) for k in (0, 1))
+        real = _first_bits(count // 2, right.linked.left.shape[1])
+        linked = BinaryShare(right.linked.left & real, right.linked.right & real, right.linked.count)
+        return left, _Flags(right.single, linked)
 
 
-def _close_padding(
-    ctx: Context, single: BinaryShare, first: BinaryShare, real: int
-) -> tuple[BinaryShare, BinaryShare]:
-    """Make items past ``real`` start segments of their own, so that padding never joins anything."""
-    ones = np.zeros((1, single.left.shape[1]), np.uint64)
-    bits = np.zeros(64 * ones.size, np.uint8)
-    bits[real:] = 1
-    ones.view(np.uint8)[0] = np.packbits(bits, bitorder="little")
-    kept = BinaryShare(first.left & ~ones, first.right & ~ones, first.count)
-    return single, kept ^ public_bits(ctx, ones, first.count)
+def _first_bits(count: int, words: int) -> Words:
+    """A public mask of the first ``count`` of ``64 * words`` places."""
+    return pack_rows((np.arange(64 * words) < count).astype(np.uint8)[None])
 
 
-def _tell(
-    ctx: Context, joints: Sequence[tuple[int, _Joint]], lead: Items, trail: Items
-) -> tuple[list[ArithmeticShare], BinaryShare]:
-    """The way down: from the root's answers to every item's."""
-    first_numbers, first_tag = lead.numbers, lead.tag
-    last_numbers, last_tag = trail.numbers, trail.tag
-    for depth, (count, joint) in enumerate(reversed(joints)):
-        if depth == len(joints) - 1:
-            return _riffled(first_numbers, last_numbers, count), riffle(first_tag, last_tag, count)
-        inner = _middle_answers(ctx, joint, first_numbers, first_tag, last_numbers, last_tag)
-        (left_last, left_last_tag), (right_first, right_first_tag) = inner
-        first_numbers, last_numbers = (
-            _riffled(first_numbers, right_first, count),
-            _riffled(left_last, last_numbers, count),
-        )
-        first_tag, last_tag = riffle(first_tag, right_first_tag, count), riffle(left_last_tag, last_tag, count)
-        length = padded(count)
-        first_numbers, last_numbers = ([pad(x, length) for x in side] for side in (first_numbers, last_numbers))
-        first_tag, last_tag = (BinaryShare(tag.left, tag.right, length) for tag in (first_tag, last_tag))
-    return first_numbers, first_tag
+def _decide(ctx: Context, left: _Flags, right: _Flags, less: BinaryShare) -> tuple[BinaryShare, BinaryShare, _Flags]:
+    """Whether the right lead reaches the joint block's first item, the left trail its last, and the block's flags.
+
+    The lead changes if the left block is single, the joint linked and the right lead better; the trail changes if the
+    right block is single, the joint linked and the right lead not better.
+    """
+    linked = bit_and(ctx.step("linked"), _stack(left.single, right.single), _stack(right.linked, right.linked))
+    factors = _stack(less, bit_not(ctx, less), right.single)
+    decided = bit_and(ctx.step("joined"), _stack(linked, linked.row(0)), factors)
+    return decided.row(0), decided.row(1), _Flags(decided.row(2), left.linked)
 
 
-def _riffled(even: Sequence[ArithmeticShare], odd: Sequence[ArithmeticShare], count: int) -> list[ArithmeticShare]:
+def _stack(*parts: BinaryShare) -> BinaryShare:
+    return BinaryShare.stack(parts)
+
+
+def _halves(items: Items, count: int) -> tuple[Items, Items]:
+    length = padded(count // 2)
+    even, odd = (
+        [pad(x[side:count:2], max(length, padded((count + 1) // 2))) for x in items.columns] for side in (0, 1)
+    )
+    return Items.of(even), Items.of(odd)
+
+
+def _joined(a: Sequence[ArithmeticShare], b: Sequence[ArithmeticShare]) -> Numbers:
+    return [ArithmeticShare.concatenate(pair) for pair in zip(a, b, strict=True)]
+
+
+def _tell(ctx: Context, joints: Sequence[_Joint], first: Numbers, last: Numbers) -> Numbers:
+    """The way down: from the top blocks' answers for their first and last items to every item's.
+
+    A left block's last item (and, mirrored, a right block's first) gets: if its block is a single segment, the answer
+    for the block's first item; else, if the joint is linked and the other block is single, that block's outer answer;
+    else its segment ends inside, with the better of the two items that met, or its own if the joint is cut.
+    """
+    if not joints:
+        return first
+    middles = _middles(ctx, joints[1:])
+    for joint, (single, far, numbers) in zip(reversed(joints[1:]), reversed(middles), strict=True):
+        length = len(numbers[0]) // 2
+        first, last = ([pad(x, length) for x in side] for side in (first, last))
+        own, other = _joined(first, last), _joined(last, first)
+        table = [[a - c for a, c in zip(side, numbers, strict=True)] for side in (own, other)]
+        moved = select_sum(ctx.step("answer"), [single, far], table)
+        inner = [c + d for c, d in zip(numbers, moved, strict=True)]
+        left, right = [x[:length] for x in inner], [x[length:] for x in inner]
+        first, last = _riffled(first, right, joint.count), _riffled(left, last, joint.count)
+    return _riffled(first, last, joints[0].count)
+
+
+def _riffled(even: Numbers, odd: Numbers, count: int) -> Numbers:
     results = []
     for a, b in zip(even, odd, strict=True):
         sides = []
@@ -199,68 +183,151 @@ def _riffled(even: Sequence[ArithmeticShare], odd: Sequence[ArithmeticShare], co
     return results
 
 
-Answers = tuple[list[ArithmeticShare], BinaryShare]
+def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, BinaryShare, Numbers]]:
+    """For all levels at once what does not depend on answers from above: which blocks are single, which look to the far
+    side, and what a segment that ends inside gets; left blocks, then right ones."""
+    if not joints:
+        return []
+    single = end_to_end([part for j in joints for part in (j.left_single, j.right_single)])
+    other = end_to_end([part for j in joints for part in (j.right_single, j.left_single)])
+    opening = end_to_end([part for j in joints for part in (j.opening, j.opening)])
+    less = end_to_end([part for j in joints for part in (j.less, bit_not(ctx, j.less))])
+    linked = bit_and(ctx.step("linked"), _stack(other, less), _stack(opening, opening))
+    far = bit_and(ctx.step("far"), linked.row(0), bit_not(ctx, single))
+    met, own = (
+        [ArithmeticShare.concatenate(parts) for parts in zip(*pairs, strict=True)]
+        for pairs in (
+            [_joined(j.lead.numbers, j.trail.numbers) for j in joints],
+            [_joined(j.trail.numbers, j.lead.numbers) for j in joints],
+        )
+    )
+    numbers = select(ctx.step("middle"), linked.row(1), met, own)
+    middles, start = [], 0
+    for joint in joints:
+        stop = start + 2 * len(joint.lead.p)
+        words = slice(start // 64, stop // 64)
+        bits = [BinaryShare(x.left[:, words], x.right[:, words], stop - start) for x in (single, far)]
+        middles.append((bits[0], bits[1], [x[start:stop] for x in numbers]))
+        start = stop
+    return middles
 
 
-def _middle_answers(
-    ctx: Context,
-    joint: _Joint,
-    first_numbers: Sequence[ArithmeticShare],
-    first_tag: BinaryShare,
-    last_numbers: Sequence[ArithmeticShare],
-    last_tag: BinaryShare,
-) -> tuple[Answers, Answers]:
-    """Answers for a left block's last item and a right block's first item.
+def _all_pairs(
+    ctx: Context, lead: Items, trail: Items, flags: _Flags, count: int, cross_bits: int
+) -> tuple[Numbers, Numbers]:
+    """Answers for the first and last items of the top blocks, comparing all their leads and trails with each other."""
+    if count == 1:
+        return [x[:1] for x in lead.numbers], [x[:1] for x in trail.numbers]
+    size = 2 * count
+    items = Items.of(_riffled([x[:count] for x in lead.columns], [x[:count] for x in trail.columns], size))
+    links = _bits_riffled(flags.linked, flags.single, count)
+    low, high = np.triu_indices(size, 1)
+    less = less_score(ctx, _taken(items, low), _taken(items, high), cross_bits)
+    beats = _matrix(ctx, less, low, high, size)
+    same = _connected(ctx.step("same"), links, size)
+    lost = bit_and(ctx.step("lost"), same, beats)
+    best = bit_not(ctx, rows_of(lost, 0, size))
+    while best.rows > 1:
+        half = best.rows // 2
+        index = np.arange(half)
+        joined = layer(ctx.step("best"), best, np.full(half, -1), index, index + half)
+        best = joined if best.rows % 2 == 0 else _stack(joined, best.row(best.rows - 1))
+    spread = BinaryShare.stack([_bit_everywhere(best, j, size) for j in range(size)])
+    source = bit_and(ctx.step("source"), same, spread)
+    table = [_repeated(x, size, source.left.shape[1] * 64) for x in items.numbers]
+    chosen = multiply_bit(ctx.step("answer"), end_to_end([source]), table)
+    totals = [_column_sums(x, size) for x in chosen]
+    return [x[0:size:2] for x in totals], [x[1:size:2] for x in totals]
 
-    If the block is a single segment, its own first or last answer; else, if the joint is open and the other block is
-    single, that block's outer answer; else the segment ends inside: the better of the two that met, or its own if cut.
+
+def _taken(items: Items, index: Words) -> Items:
+    return Items.of([x[index] for x in items.columns])
+
+
+def _bits_riffled(linked: BinaryShare, single: BinaryShare, count: int) -> BinaryShare:
+    """Per item of the riffled leads and trails whether it belongs to the segment of the item before."""
+
+    def joined(a: Words, b: Words) -> Words:
+        return pack_rows(np.stack([unpack_bits(a, count), unpack_bits(b, count)], axis=2).reshape(1, -1))
+
+    return BinaryShare(joined(linked.left, single.left), joined(linked.right, single.right), 2 * count)
+
+
+def _matrix(ctx: Context, less: BinaryShare, low: Words, high: Words, size: int) -> BinaryShare:
+    """Row j, item i: whether item j beats item i. An earlier item beats a later one unless it is less."""
+
+    def spread(words: Words) -> Words:
+        bits = unpack_bits(words, len(low))[0]
+        out = np.zeros((size, size), np.uint8)
+        out[high, low] = bits
+        out[low, high] = bits
+        return pack_rows(out)
+
+    earlier = np.zeros((size, size), np.uint8)
+    earlier[low, high] = 1
+    share = BinaryShare(spread(less.left), spread(less.right), size)
+    return share ^ public_bits(ctx, pack_rows(earlier), size)
+
+
+def _connected(ctx: Context, links: BinaryShare, size: int) -> BinaryShare:
+    """Row j, item i: whether items i and j are in one segment, from the links between neighbours.
+
+    Runs of 2^k links are joined by doubling; any run is the union of two of those.
     """
-    length = len(joint.trail.p)
-    singles = BinaryShare.stack([joint.left_single, joint.right_single])
-    swapped = BinaryShare.stack([joint.right_single, joint.left_single])
-    outer = bit_and(ctx.step("outer"), BinaryShare.stack([swapped, joint.less]), BinaryShare.stack([joint.opening] * 3))
-    outer_bits, less_open = rows_of(outer, 0, 2), outer.row(2)
-    far = bit_and(ctx.step("far"), outer_bits, bit_not(ctx, singles))
-    not_less_open = joint.opening ^ less_open
-    near = end_to_end([less_open, not_less_open])
-    met_one = [ArithmeticShare.concatenate(x) for x in zip(joint.lead.numbers, joint.trail.numbers, strict=True)]
-    met_zero = [ArithmeticShare.concatenate(x) for x in zip(joint.trail.numbers, joint.lead.numbers, strict=True)]
-    middle = select(ctx.step("middle"), near, met_one, met_zero)
-    own = [ArithmeticShare.concatenate(x) for x in zip(first_numbers, last_numbers, strict=True)]
-    other = [ArithmeticShare.concatenate(x) for x in zip(last_numbers, first_numbers, strict=True)]
-    table = [[a - c for a, c in zip(side, middle, strict=True)] for side in (own, other)]
-    moved = select_sum(ctx.step("answer"), [end_to_end([singles]), end_to_end([far])], table)
-    numbers = [c + d for c, d in zip(middle, moved, strict=True)]
-    tags = _middle_tags(ctx, joint, near, singles, far, first_tag, last_tag)
-    left = [x[:length] for x in numbers], tags[0]
-    right = [x[length:] for x in numbers], tags[1]
-    return left, right
+    runs = [links]
+    span = 1
+    while 2 * span < size:
+        previous = runs[-1]
+        runs.append(bit_and(ctx.step("run"), previous, _shifted(previous, span)))
+        span *= 2
+    i, j = np.meshgrid(np.arange(size), np.arange(size))
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    distance = high - low
+    power = np.maximum(0, np.frexp(np.maximum(distance, 1))[1] - 1)
+    ends, others = high, low + (1 << power)
 
+    def pick(words: Words, at: Words) -> Words:
+        picked: Words = unpack_bits(words, size)[power, np.minimum(at, size - 1)]
+        return picked
 
-def _middle_tags(
-    ctx: Context,
-    joint: _Joint,
-    near: BinaryShare,
-    singles: BinaryShare,
-    far: BinaryShare,
-    first_tag: BinaryShare,
-    last_tag: BinaryShare,
-) -> tuple[BinaryShare, BinaryShare]:
-    """The same choice for tag bits."""
-    rows = joint.trail.tag.rows
-    length = joint.trail.tag.count
-    middle = choose_tag(
-        ctx.step("tag1"), near, _join_rows(joint.lead.tag, joint.trail.tag), _join_rows(joint.trail.tag, joint.lead.tag)
+    rows = BinaryShare.stack(runs)
+    a, b = (BinaryShare(pack_rows(pick(rows.left, at)), pack_rows(pick(rows.right, at)), size) for at in (ends, others))
+    joined = bit_and(ctx.step("join"), a, b)
+    off = pack_rows((distance > 0).astype(np.uint8))
+    return BinaryShare(joined.left & off, joined.right & off, size) ^ public_bits(
+        ctx, pack_rows((distance == 0).astype(np.uint8)), size
     )
-    own, other = _join_rows(first_tag, last_tag), _join_rows(last_tag, first_tag)
-    bits = BinaryShare.stack([end_to_end([singles])] * rows + [end_to_end([far])] * rows)
-    moved = bit_and(ctx.step("tag2"), bits, BinaryShare.stack([own ^ middle, other ^ middle]))
-    result = middle ^ rows_of(moved, 0, rows) ^ rows_of(moved, rows, 2 * rows)
-    words = length // 64
-    left, right = (
-        BinaryShare(result.left[:, part], result.right[:, part], length) for part in (slice(0, words), slice(words, None))
-    )
-    return left, right
 
 
-__all__ = ["Items", "cut", "segment_best"]
+def _shifted(x: BinaryShare, span: int) -> BinaryShare:
+    """Every item gets the bit ``span`` places before it, the first ones 0."""
+
+    def change(words: Words) -> Words:
+        bits = unpack_bits(words, x.count)
+        moved = np.zeros_like(bits)
+        moved[:, span:] = bits[:, :-span]
+        return pack_rows(moved)
+
+    return BinaryShare(change(x.left), change(x.right), x.count)
+
+
+def _bit_everywhere(x: BinaryShare, index: int, size: int) -> BinaryShare:
+    """One item's bit, repeated for every item."""
+
+    def change(words: Words) -> Words:
+        bit = int(words[0, index >> 6]) >> (index & 63) & 1
+        return np.full((1, padded(size) // 64), ~np.uint64(0) if bit else np.uint64(0))
+
+    return BinaryShare(change(x.left), change(x.right), size)
+
+
+def _repeated(x: ArithmeticShare, size: int, stride: int) -> ArithmeticShare:
+    """Item j repeated ``stride`` times, one row for every j."""
+    left, right = (np.repeat(side[:size], stride) for side in (x.left, x.right))
+    return ArithmeticShare(left, right, x.ring)
+
+
+def _column_sums(x: ArithmeticShare, size: int) -> ArithmeticShare:
+    """The sum over the rows of a flat matrix, for its first ``size`` columns."""
+    left, right = (side.reshape(size, -1).sum(axis=0, dtype=x.ring.dtype)[:size].copy() for side in (x.left, x.right))
+    return ArithmeticShare(left, right, x.ring)

@@ -32,28 +32,32 @@ class Cost:
 FREE = Cost.even(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
 class Thirds:
     """A vector cut into three word-aligned blocks, one for each dealer, so that the load of all roles is even."""
 
-    count: int
+    __slots__ = ("_items", "_words", "count")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        total = words_for(count)
+        bounds = [dealer * total // 3 for dealer in range(4)]
+        self._words = [slice(bounds[d], bounds[d + 1]) for d in range(3)]
+        self._items = [slice(min(count, 64 * w.start), min(count, 64 * w.stop)) for w in self._words]
 
     def words(self, dealer: int) -> slice:
         """The packed words of the block that ``dealer`` deals."""
-        total = words_for(self.count)
-        return slice(dealer * total // 3, (dealer + 1) * total // 3)
+        return self._words[dealer]
 
     def items(self, dealer: int) -> slice:
         """The items of the block that ``dealer`` deals."""
-        words = self.words(dealer)
-        return slice(min(self.count, 64 * words.start), min(self.count, 64 * words.stop))
+        return self._items[dealer]
 
     def width(self, dealer: int) -> int:
         """Packed words in a block."""
-        words = self.words(dealer)
+        words = self._words[dealer]
         return int(words.stop - words.start)
 
     def size(self, dealer: int) -> int:
         """Items in a block."""
-        items = self.items(dealer)
+        items = self._items[dealer]
         return int(items.stop - items.start)

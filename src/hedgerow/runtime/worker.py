@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import resource
 import sys
@@ -74,6 +75,8 @@ def _token() -> list[Any]:
 def main(descriptor: int) -> None:
     """Connect to the peers as told by the owner, then run programs until the owner hangs up."""
     keep_freed_memory()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
     owner = Connection(descriptor)
     server = listen(("127.0.0.1", 0))
     owner.send(server.getsockname())

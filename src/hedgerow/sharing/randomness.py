@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 SEED_BYTES = 32
 _CHUNK = 1 << 22
-_ZEROS = bytes(_CHUNK)
+_ZEROS = memoryview(bytes(_CHUNK))
 
 
 def fresh_seed() -> npt.NDArray[np.uint8]:
@@ -41,10 +41,12 @@ class PairKey:
         stream = self._streams.get(step)
         if stream is None:
             stream = self._streams[step] = self._open(step)
-        view = out.reshape(-1).view(np.uint8)
-        for start in range(0, view.size, _CHUNK):
+        if out.size == 0:
+            return
+        view = out.data.cast("B")
+        for start in range(0, view.nbytes, _CHUNK):
             piece = view[start : start + _CHUNK]
-            stream.update_into(_ZEROS if piece.size == _CHUNK else _ZEROS[: piece.size], piece)
+            stream.update_into(_ZEROS[: piece.nbytes], piece)
 
     def _open(self, step: str) -> Any:
         key = HKDF(hashes.SHA256(), 16, salt=self._context, info=step.encode()).derive(self._secret)

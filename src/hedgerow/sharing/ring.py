@@ -19,16 +19,10 @@ class Ring:
     """Integers modulo ``2**bits``. Arrays are ``uint32[n]``, ``uint64[n]`` or, two limbs an item, ``uint64[n, 2]``."""
 
     bits: int
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy type of one limb."""
-        return np.dtype(np.uint32) if self.bits == 32 else np.dtype(np.uint64)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of one item."""
-        return self.bits // 8
+    dtype: np.dtype[Any]
+    """The NumPy type of one limb."""
+    nbytes: int
+    """Bytes of one item."""
 
     def shape(self, count: int) -> tuple[int, ...]:
         """The array shape of ``count`` items."""
@@ -44,6 +38,8 @@ class Ring:
 
     def encode(self, values: Any) -> Words:
         """A vector of Python or NumPy integers as items of this ring; a negative v stands for ``2**bits + v``."""
+        if isinstance(values, np.ndarray) and values.dtype == self.dtype and values.ndim == 1 and self.bits != 128:
+            return np.ascontiguousarray(values)
         array = values if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
         if array.ndim != 1:
             raise InputError(f"a vector of whole numbers is needed, not an array with {array.ndim} dimensions")
@@ -110,6 +106,6 @@ class Ring:
         return f"Ring(2^{self.bits})"
 
 
-RING32 = Ring(32)
-RING64 = Ring(64)
-RING128 = Ring(128)
+RING32 = Ring(32, np.dtype(np.uint32), 4)
+RING64 = Ring(64, np.dtype(np.uint64), 8)
+RING128 = Ring(128, np.dtype(np.uint64), 16)

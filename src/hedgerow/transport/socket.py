@@ -26,7 +26,7 @@ _HELLO = struct.Struct("<8sHBB16s32s")
 _NAME = b"HEDGEROW"
 _SOCKET_BUFFER = 4 << 20
 _FAREWELL_SECONDS = 1.0
-_LOOKS = 100
+_LOOKS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class SocketTransport(Transport):
         self.patience = patience
         self.shapes: dict[int, Shape] = {peer: network.link() for peer in links} if network else {}
         self.poll = select.poll()
+        self.look = select.poll()
+        for link in links.values():
+            self.look.register(link.sock, select.POLLIN)
 
     def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
         largest = 0
@@ -75,13 +78,15 @@ class SocketTransport(Transport):
         for link in self.links.values():
             if link.outgoing and not link.flush(step):
                 return False
-        waiting = [self.links[peer] for peer, _ in takes]
+        waiting = [link for link in (self.links[peer] for peer, _ in takes) if not link.fill_buffered(step)]
         for _ in range(_LOOKS):
-            waiting = [link for link in waiting if not link.fill(step)]
             if not waiting:
                 return True
-            os.sched_yield()
-        return False
+            if self.look.poll(0):
+                waiting = [link for link in waiting if not link.fill(step)]
+            else:
+                os.sched_yield()
+        return not waiting
 
     def _pump(self, step: str, deadline: float) -> None:
         """Write and read on both links, without blocking on either, until the round is complete."""
@@ -89,8 +94,7 @@ class SocketTransport(Transport):
         for link in links:
             link.flush(step)
         for link in links:
-            if link.has_buffered():
-                link.fill(step)
+            link.fill_buffered(step)
         beat = self.patience.seconds / 8
         next_beat = time.monotonic() + beat
         while open_links := [link for link in links if link.outgoing or link.target is not None]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, place, shuffle_loads, sort_permutations
-from ..oblivious.packed import cut, end_to_end, following, pad, rows_of
-from ..oblivious.permutation import fetch
-from ..oblivious.segment import Items, segment_best
+from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, shuffle_loads, sort_permutations
+from ..oblivious.packed import cut, end_to_end, following, pad
+from ..oblivious.permutation import gather
+from ..oblivious.segment import FAN_IN, Items, segment_best
+from ..oblivious.shuffle import inverse
 from ..primitives import (
     bit_and,
     bit_not,
@@ -32,7 +33,7 @@ from ..sharing.ring import Words
 from .model import SharedTree
 from .nodes import Nodes, masked, packed_mask
 from .shape import TreeShape
-from .tournament import Contender, attribute_tag, choose_extreme, one_hot, tournament
+from .tournament import Contender, attribute_tag, choose_extreme, tournament
 
 Progress = Callable[[int, str], None]
 EQUALITY_BLOCK = 1 << 21
@@ -41,32 +42,41 @@ EQUALITY_BLOCK = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One attribute in one layer: its shuffle, the opened places, and values and labels in node order."""
+    """One attribute in one layer: its shuffle, the opened places and their inverse, values and labels in node order."""
 
     shuffle: Shuffle
     places: Words
+    order: Words
     values: ArithmeticShare
     labels: ArithmeticShare
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The tests of a layer as every place sees its node's: rows and ones of the true child, attribute code bits."""
+    """The tests of a layer as every place sees its node's: rows and ones of the true child, the attribute's number."""
 
     rows_true: ArithmeticShare
     ones_true: ArithmeticShare
-    tag: BinaryShare
+    code: ArithmeticShare
 
 
 class FastTrainer:
     """One training run at one party."""
 
     def __init__(
-        self, ctx: Context, x: Sequence[ArithmeticShare], y: ArithmeticShare, shape: TreeShape, progress: Progress
+        self,
+        ctx: Context,
+        x: Sequence[ArithmeticShare],
+        y: ArithmeticShare,
+        shape: TreeShape,
+        progress: Progress,
+        fan_in: int,
     ) -> None:
+        self.fan_in = fan_in
         self.shape = shape
         self.progress = progress
         self.ring: Ring = RING32 if shape.value_bits < RING32.bits else RING64
+        self.number_ring: Ring = RING32 if shape.height < RING32.bits else RING64
         self.tag_rows = shape.attributes.bit_length()
         self.labels = y.narrow(RING32)
         self.nodes = Nodes.root(ctx, shape, y)
@@ -85,12 +95,11 @@ class FastTrainer:
         offset = nodes.upto(ctx).narrow(RING32) - public(ctx, np.ones(nodes.length, np.uint32), RING32)
         true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
         true = masked(true, nodes.real)
-        attributes = one_hot(ctx.step("one_hot"), choice.tag, range(1, self.shape.attributes + 1))
+        attributes = self._one_hot(ctx.step("one_hot"), choice.code)
         output = self._format(ctx.step("format_layer"), k, views, choice, true, attributes)
         self.progress(k, "next layer")
         rows_true, ones_true = (
-            widen(ctx.step(name), x, RING64)
-            for name, x in (("rows", choice.rows_true), ("ones", choice.ones_true))
+            widen(ctx.step(name), x, RING64) for name, x in (("rows", choice.rows_true), ("ones", choice.ones_true))
         )
         self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, ones_true)
         if k + 1 < self.shape.height:
@@ -106,7 +115,8 @@ class FastTrainer:
             loads.append(Load(shuffle, [permutation, self.values[j], self.labels], opened=(0,)))
         views = []
         for load, (places, values, labels) in zip(loads, shuffle_loads(ctx.step("shuffle"), loads), strict=True):
-            views.append(View(load.shuffle, places, place(values, places), place(labels, places)))
+            order = inverse(places)
+            views.append(View(load.shuffle, places, order, gather(values, order), gather(labels, order)))
         return views
 
     def _choose(self, ctx: Context, views: Sequence[View]) -> Choice:
@@ -121,9 +131,7 @@ class FastTrainer:
             ones = pad(view.labels.prefix_sum(), length) - before
             tag = attribute_tag(ctx, j + 1, self.tag_rows, 2 * length)
             row = valid.row(j)
-            contenders.append(
-                Contender(ArithmeticShare.concatenate([ones, total - ones]), tag, end_to_end([row, row]))
-            )
+            contenders.append(Contender(ArithmeticShare.concatenate([ones, total - ones]), tag, end_to_end([row, row])))
         best = tournament(ctx.step("tournament"), contenders, bits)
         highest, lowest = _halve(best, length)
         lowest = Contender(total - lowest.key, lowest.tag, lowest.valid)
@@ -132,9 +140,7 @@ class FastTrainer:
         share, q = multiply_many(ctx.step("shares"), [(upto, nodes.ones), (upto, nodes.size - upto)])
         extremes = widen(ctx.step("widen"), highest.key + lowest.key, RING64)
         pulled, mean = multiply_many(ctx.step("pull"), [(nodes.size, extremes), (share, nodes.ones)])
-        ones, tag = choose_extreme(
-            ctx.step("extreme"), highest, lowest, pulled - share.scale(2), 2 * bits + 1
-        )
+        ones, tag = choose_extreme(ctx.step("extreme"), highest, lowest, pulled - share.scale(2), 2 * bits + 1)
         wide = widen(ctx.step("widen"), ones, RING64)
         slope = multiply(ctx.step("slope"), nodes.size, wide) - share.scale(2)
         p = multiply(ctx.step("score"), wide, slope) + mean
@@ -145,18 +151,17 @@ class FastTrainer:
         p, q, rows_true, ones_true = multiply_bit(
             ctx.step("candidate"), candidate, [p, q - one, upto.narrow(RING32), ones]
         )
-        items = Items(p, q + one, [rows_true, ones_true], tag)
-        (rows_true, ones_true), tag = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits)
-        return Choice(rows_true, ones_true, tag)
+        code = _codes(ctx.step("code"), tag)
+        items = Items(p, q + one, [rows_true, ones_true, code])
+        return Choice(*segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, self.fan_in))
 
     def _candidates(self, ctx: Context, views: Sequence[View]) -> BinaryShare:
         """Per attribute the places after which a node can be split: not its last, and the next value differs."""
         nodes, n = self.nodes, self.shape.rows
         block = max(1, EQUALITY_BLOCK // nodes.length)
         rows = []
-        shift = np.minimum(np.arange(n) + 1, n - 1)
         for start in range(0, len(views), block):
-            steps = [pad(v.values[shift] - v.values, nodes.length) for v in views[start : start + block]]
+            steps = [pad(v.values[1:] - v.values[:-1], nodes.length) for v in views[start : start + block]]
             same = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(steps), self.shape.value_bits)
             rows.append(cut(same, len(steps)))
         differs = bit_not(ctx, BinaryShare.stack(rows))
@@ -164,6 +169,13 @@ class FastTrainer:
         not_last = packed_mask(np.arange(nodes.length) < n - 1)
         valid = bit_and(ctx.step("inside"), differs, BinaryShare.stack([inside] * len(views)))
         return masked(valid, not_last)
+
+    def _one_hot(self, ctx: Context, code: ArithmeticShare) -> BinaryShare:
+        """A row for every attribute that says whether it is the node's."""
+        m = self.shape.attributes
+        codes = np.repeat(np.arange(1, m + 1, dtype=np.uint32), len(code))
+        repeated = ArithmeticShare.concatenate([code] * m) - public(ctx, codes, RING32)
+        return cut(is_zero(ctx, repeated, self.tag_rows), m)
 
     def _format(
         self,
@@ -184,22 +196,21 @@ class FastTrainer:
         )
         last, whole = masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real)
         kept = last ^ whole
-        at_last = bit_and(
-            ctx.step("at_last"), attributes, BinaryShare.stack([last] * len(views))
-        )
-        shift = np.minimum(np.arange(n) + 1, n - 1)
-        sums = [pad(view.values + view.values[shift], nodes.length) for view in views]
+        at_last = bit_and(ctx.step("at_last"), attributes, BinaryShare.stack([last] * len(views)))
+        sums = [pad(view.values[1:] + view.values[:-1], nodes.length) for view in views]
         (threshold,) = select_sum(
             ctx.step("threshold"), [at_last.row(j) for j in range(len(views))], [[column] for column in sums]
         )
-        codes = bit_and(ctx.step("codes"), choice.tag, BinaryShare.stack([kept] * self.tag_rows))
-        codes = BinaryShare.stack([codes.row(0) ^ whole, rows_of(codes, 1, self.tag_rows)])
-        (number,) = multiply_bit(ctx.step("number"), kept, [nodes.number])
+        # A node that does not split has code 0; attribute 1 with threshold 0 is the paper's always-false test.
+        one = public(ctx, np.ones(nodes.length, np.uint32), RING32)
+        number, code = select_sum(
+            ctx.step("number"),
+            [last, whole],
+            [[nodes.number.narrow(self.number_ring), choice.code], [nodes.number.narrow(self.number_ring), one]],
+        )
         length = self.shape.layer_length(k)
-        columns = [number[:n], threshold[:n], _bytes(codes, n)]
-        number, threshold, codes_ = _to_front(ctx.step("front"), kept, n, columns, length)
-        attribute = _numbers(ctx.step("attribute"), codes_, self.tag_rows)
-        return number, attribute, threshold
+        number, code, threshold = _to_front(ctx.step("front"), kept, n, [number[:n], code[:n], threshold[:n]], length)
+        return number, code, threshold
 
     def _partition(
         self,
@@ -218,9 +229,7 @@ class FastTrainer:
         """
         n = self.shape.rows
         results = bit_and(ctx.step("result"), attributes, BinaryShare.stack([true] * len(views)))
-        back = [
-            Load(view.shuffle, [fetch(_bytes(results.row(j), n), view.places)]) for j, view in enumerate(views)
-        ]
+        back = [Load(view.shuffle, [gather(_bytes(results.row(j), n), view.places)]) for j, view in enumerate(views)]
         parts = [column for (column,) in shuffle_loads(ctx.step("to_rows"), back, undo=True)]
         passes = parts[0]
         for part in parts[1:]:
@@ -228,7 +237,7 @@ class FastTrainer:
         numbers = bit_to_ring(ctx.step("bit"), _packed(passes), RING32)
         loads = [Load(view.shuffle, [numbers]) for view in views]
         moved = shuffle_loads(ctx.step("to_order"), loads)
-        ordered = [place(column, view.places) for (column,), view in zip(moved, views, strict=True)]
+        ordered = [gather(column, view.order) for (column,), view in zip(moved, views, strict=True)]
 
         here = public(ctx, np.arange(n, dtype=np.uint32), RING32)
         start, first, before = nodes.start.narrow(RING32)[:n], rows_true[:n], earlier.narrow(RING32)[:n]
@@ -241,7 +250,7 @@ class FastTrainer:
         loads = []
         for j, view in enumerate(views):
             destination = here + first - seen[j] + jumps[j * n : (j + 1) * n]
-            loads.append(Load(view.shuffle, [fetch(destination, view.places)]))
+            loads.append(Load(view.shuffle, [gather(destination, view.places)]))
         return [column for (column,) in shuffle_loads(ctx.step("back"), loads, undo=True)]
 
     def leaves(self, ctx: Context) -> tuple[ArithmeticShare, ArithmeticShare]:
@@ -249,7 +258,7 @@ class FastTrainer:
         self.progress(self.shape.height, "leaves")
         nodes, n = self.nodes, self.shape.rows
         kept = masked(nodes.flags, nodes.real)
-        payload = [nodes.number, nodes.size.narrow(RING32), nodes.ones.narrow(RING32)]
+        payload = [nodes.number.narrow(self.number_ring), nodes.size.narrow(RING32), nodes.ones.narrow(RING32)]
         number, size, ones = (x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload))
         length = self.shape.layer_length(self.shape.height)
         number, size, ones = _to_front(ctx.step("front"), kept, n, [number, size, ones], length)
@@ -267,33 +276,30 @@ def _halve(contender: Contender, length: int) -> tuple[Contender, Contender]:
     return halves[0], halves[1]
 
 
-def _bytes(rows: BinaryShare, count: int) -> ByteShare:
-    """Up to eight rows of bits as one byte an item."""
-    weights = (1 << np.arange(rows.rows, dtype=np.uint8))[:, None]
-    sides = ((unpack_bits(side, count) * weights).sum(axis=0, dtype=np.uint8) for side in (rows.left, rows.right))
-    return ByteShare(*sides)
+def _bytes(row: BinaryShare, count: int) -> ByteShare:
+    """A row of bits as one byte an item."""
+    return ByteShare(unpack_bits(row.left, count)[0], unpack_bits(row.right, count)[0])
 
 
-def _packed(column: ByteShare, bit: int = 0) -> BinaryShare:
-    """One bit of every byte, packed."""
+def _packed(column: ByteShare) -> BinaryShare:
+    """The lowest bit of every byte, packed."""
     count = len(column)
     length = (count + 63) // 64
     sides = []
     for side in (column.left, column.right):
         out = np.zeros((1, length), np.uint64)
-        out.view(np.uint8)[0, : (count + 7) // 8] = np.packbits(side >> np.uint8(bit) & np.uint8(1), bitorder="little")
+        out.view(np.uint8)[0, : (count + 7) // 8] = np.packbits(side & np.uint8(1), bitorder="little")
         sides.append(out)
     return BinaryShare(sides[0], sides[1], count)
 
 
-def _numbers(ctx: Context, codes: ByteShare, bits: int) -> ArithmeticShare:
-    """Bytes as numbers of 2^32."""
-    rows = [_packed(codes, bit) for bit in range(bits)]
-    flat = bit_to_ring(ctx, end_to_end(rows), RING32)
-    stride = len(flat) // bits
-    total = flat[: len(codes)]
-    for bit in range(1, bits):
-        total = total + flat[bit * stride : bit * stride + len(codes)].scale(1 << bit)
+def _codes(ctx: Context, tag: BinaryShare) -> ArithmeticShare:
+    """Rows of bits as numbers of 2^32, lowest first."""
+    flat = bit_to_ring(ctx, end_to_end([tag]), RING32)
+    count = tag.count
+    total = flat[:count]
+    for row in range(1, tag.rows):
+        total = total + flat[row * count : (row + 1) * count].scale(1 << row)
     return total
 
 
@@ -301,7 +307,7 @@ def _to_front(
     ctx: Context,
     kept: BinaryShare,
     count: int,
-    columns: Sequence[ArithmeticShare | ByteShare],
+    columns: Sequence[ArithmeticShare],
     length: int,
 ) -> list[ArithmeticShare]:
     """The flagged items of every column at the front, in order, cut to ``length``."""
@@ -310,7 +316,8 @@ def _to_front(
     permutation = bit_destinations(ctx.step("order"), others)
     shuffle = draw_shuffle(ctx.step("draw"), count)
     ((places, *moved),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation, *columns], opened=(0,))])
-    return [place(column, places)[:length] for column in moved]
+    order = inverse(places)[:length]
+    return [gather(column, order) for column in moved]
 
 
 def quiet(layer: int, step: str) -> None:
@@ -323,6 +330,7 @@ def train_fast(
     y: ArithmeticShare,
     shape: TreeShape,
     progress: Progress = quiet,
+    fan_in: int = FAN_IN,
 ) -> SharedTree:
     """Train on attributes ``x`` and labels ``y`` (0 or 1), all in 2^64; the tree stays shared.
 
@@ -330,6 +338,6 @@ def train_fast(
     Cost: docs/fast-trainer.md. Reveals: permutations under fresh shuffles and the opened comparisons of one sort.
     Ties: highest score, then lowest place, then lowest attribute.
     """
-    trainer = FastTrainer(ctx, x, y, shape, progress)
+    trainer = FastTrainer(ctx, x, y, shape, progress, fan_in)
     inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
     return SharedTree(inner, trainer.leaves(ctx.step("leaves")))

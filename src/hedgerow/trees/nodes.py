@@ -1,7 +1,7 @@
 """What every place knows of its node: attribute-free, because all attributes split every node into the same sizes.
 
-Rows of a node occupy the same range of places in every attribute's order. So the range, the class totals and the offsets
-of prefix sums are kept once, and updated from layer to layer by arithmetic on one bit per place.
+Rows of a node occupy the same range of places in every attribute's order. So the range, the class totals and the
+offsets of prefix sums are kept once, and updated from layer to layer by arithmetic on one bit per place.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Nodes:
         """All rows in one node. ``y`` are the labels in 2^64."""
         n, length = shape.rows, padded(shape.rows)
         real = np.arange(length) < n
-        total = y.prefix_sum()[np.full(length, n - 1)]
+        total = y.prefix_sum()[n - 1 :][np.zeros(length, np.int64)]
         return Nodes(
             start=public(ctx, np.where(real, 0, n).astype(np.uint64), RING64),
             size=public(ctx, np.where(real, n, length - n).astype(np.uint64), RING64),

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import cut, end_to_end, rows_of
-from ..oblivious.segment import choose_tag
+from ..oblivious.packed import choose_rows, end_to_end, rows_of
 from ..primitives import bit_and, bit_not, is_zero, less_than, multiply_bit, select, top_bit
 from ..primitives.carry import carry_out
 from ..sharing import ArithmeticShare, BinaryShare, Context, public_bits
@@ -65,7 +64,7 @@ def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender],
     (moved,) = multiply_bit(ctx.step("choose"), second_wins, [b - a])
     key = a + moved
     tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
-    tag = choose_tag(ctx.step("tag"), second_wins, tag_b, tag_a)
+    tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
     words = count // 64
     results = []
     for k in range(pairs):
@@ -112,27 +111,4 @@ def choose_extreme(
     earlier = tag_less(ctx.step("earlier"), lowest.tag, highest.tag)
     take_lowest = negative ^ bit_and(ctx.step("tie"), even, earlier)
     (key,) = select(ctx.step("choose"), take_lowest, [lowest.key], [highest.key])
-    return key, choose_tag(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
-
-
-def one_hot(ctx: Context, tag: BinaryShare, codes: Sequence[int]) -> BinaryShare:
-    """Rows that say whether the tag is each of the codes, one gate per code and bit at most."""
-    partial: dict[int, BinaryShare] = {}
-    for k in range(tag.rows):
-        bit = tag.row(k)
-        wanted = sorted({code & ((2 << k) - 1) for code in codes})
-        if k == 0:
-            partial = {0: bit_not(ctx, bit), 1: bit}
-            continue
-        bases = sorted({code & ((1 << k) - 1) for code in wanted})
-        stacked = BinaryShare.stack([partial[base] for base in bases])
-        high = bit_and(ctx.step(f"bit{k}"), stacked, BinaryShare.stack([bit] * len(bases)))
-        following = {}
-        for row, base in enumerate(bases):
-            following[base] = partial[base] ^ high.row(row)
-            following[base | 1 << k] = high.row(row)
-        partial = following
-    return BinaryShare.stack([partial[code] for code in codes])
-
-
-__all__ = ["Contender", "attribute_tag", "choose_extreme", "cut", "one_hot", "tournament"]
+    return key, choose_rows(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
