@@ -10,6 +10,7 @@ import numpy as np
 from ..oblivious import apply, radix_permutation, sort_permutations, unapply
 from ..primitives import bit_to_ring, equal, less_than, multiply, ring_to_bits, select, top_bit, widen
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, reveal, reveal_bits, unpack_bits
+from ..transport import NETWORKS
 from ..trees.model import SharedTree
 from ..trees.shape import TreeShape
 from ..trees.train import train_tree
@@ -64,6 +65,8 @@ def run_demo(ctx: Context, income: ArithmeticShare, spending: ArithmeticShare) -
     return opened, sort_permutations(ctx.step("sort"), [income], 10)[0]
 
 
-def run_train(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str) -> SharedTree:
+def run_train(
+    ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str, network: str = "loopback"
+) -> SharedTree:
     """Train a tree; its shares go back to their owner."""
-    return train_tree(ctx, x, y, shape, algorithm)
+    return train_tree(ctx, x, y, shape, algorithm, NETWORKS[network])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,7 +14,12 @@ from rich.table import Table
 from ..bench.complexity import draw, measure
 from ..bench.engine import bench_primitives, bench_sort
 from ..bench.report import RunFacts
-from ..bench.training import bench_train
+from ..bench.tables import as_markdown, run_tables
+from ..bench.tables import draw as draw_tables
+from ..bench.training import bench_train, random_table, read_table, train_once
+from ..bench.training import compare as compare_algorithms
+from ..runtime import PartyProcesses
+from ..trees.shape import check_table
 
 app = typer.Typer(help="Measure protocols on three real processes over mutual TLS on loopback.", no_args_is_help=True)
 
@@ -30,6 +35,7 @@ class NetworkName(StrEnum):
 class Algorithm(StrEnum):
     """The training algorithms."""
 
+    fast = "fast"
     paper = "paper"
 
 
@@ -59,6 +65,8 @@ def print_facts(title: str, facts: RunFacts, as_json: bool) -> None:
     table.add_column("measure")
     table.add_column("value", justify="right")
     table.add_row("seconds", f"{facts.seconds:.3f}")
+    if facts.extra.get("model_seconds"):
+        table.add_row("model: delay and bandwidth alone", f"{facts.extra['model_seconds']:.1f} s")
     table.add_row("rounds", str(facts.rounds))
     for party in range(3):
         table.add_row(f"party {party} sent", f"{facts.bytes_sent[party] / 1e6:.2f} MB")
@@ -109,22 +117,100 @@ def primitives(
     Console().print(table)
 
 
+RowsOption = Annotated[int, typer.Option(min=1, help="Rows of the random table.")]
+AttrsOption = Annotated[int, typer.Option(min=1, help="Input attributes of the random table.")]
+DepthOption = Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")]
+BitsOption = Annotated[int, typer.Option(min=1, max=46, help="Bits of a random attribute value.")]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(help="Train on this table of whole numbers instead of a random one; the label comes last."),
+]
+AlgorithmOption = Annotated[Algorithm, typer.Option(help="fast: the default trainer; paper: HIKC23 as written.")]
+
+
 @app.command()
 def train(
-    rows: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 10_000,
-    attrs: Annotated[int, typer.Option(min=1, help="Input attributes.")] = 10,
-    depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
-    algorithm: Annotated[Algorithm, typer.Option(help="paper: HIKC23 as written.")] = Algorithm.paper,
+    rows: RowsOption = 10_000,
+    attrs: AttrsOption = 10,
+    depth: DepthOption = 5,
+    algorithm: AlgorithmOption = Algorithm.fast,
+    compare: Annotated[bool, typer.Option("--compare", help="Run both algorithms and show the ratios.")] = False,
     network: NetworkOption = NetworkName.loopback,
-    bits: Annotated[int, typer.Option(min=1, max=40, help="Bits of an attribute value.")] = 30,
+    bits: BitsOption = 30,
+    data: DataOption = None,
     repeat: RepeatOption = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Train on a random table; the revealed tree is compared with the plaintext twin's, node for node."""
-    facts = bench_train(rows, attrs, depth, algorithm.value, network.value, bits, repeat)
-    print_facts(f"{algorithm.value}: {rows} rows, {attrs} attributes, height {depth}", facts, as_json)
-    if not facts.correct:
+    """Train on a table; the revealed tree is compared with the plaintext twin's, node for node."""
+    table = read_table(data) if data else random_table(rows, attrs, bits)
+    declared = None if data else bits
+    if compare:
+        outcome = compare_algorithms(table, depth, declared, repeat)
+        if as_json:
+            print(json.dumps(outcome))
+        else:
+            _print_comparison(outcome)
+        correct = outcome["correct"]
+    else:
+        facts = bench_train(table, depth, algorithm.value, network.value, declared, repeat)
+        print_facts(f"{algorithm.value}: {facts.extra['rows']} rows, height {depth}", facts, as_json)
+        correct = facts.correct
+    if not correct:
         raise typer.Exit(1)
+
+
+def _print_comparison(outcome: dict[str, Any]) -> None:
+    table = Table(title="both algorithms in one run")
+    for column in ("", "fast", "paper", "ratio"):
+        table.add_column(column, justify="right")
+    fast, paper = outcome["fast"], outcome["paper"]
+    table.add_row("seconds", f"{fast['seconds']:.2f}", f"{paper['seconds']:.2f}", f"{outcome['time_ratio']:.1f}")
+    sent = [max(facts["bytes_sent"]) / 1e6 for facts in (fast, paper)]
+    table.add_row("MB sent per party", f"{sent[0]:.1f}", f"{sent[1]:.1f}", f"{outcome['bytes_ratio']:.1f}")
+    table.add_row("rounds", str(fast["rounds"]), str(paper["rounds"]), f"{paper['rounds'] / fast['rounds']:.1f}")
+    table.add_row("equals its twin", str(fast["correct"]), str(paper["correct"]), "")
+    Console().print(table)
+
+
+@app.command()
+def profile(
+    rows: RowsOption = 10_000,
+    attrs: AttrsOption = 10,
+    depth: DepthOption = 5,
+    algorithm: AlgorithmOption = Algorithm.fast,
+    levels: Annotated[int, typer.Option(min=1, max=6, help="How many names of a step's path to show.")] = 3,
+    as_json: JsonOption = False,
+) -> None:
+    """Show where time, rounds and bytes go, by named step, at one party."""
+    x, y, shape = check_table(*random_table(rows, attrs, 30), depth, 30)
+    with PartyProcesses() as parties:
+        train_once(parties, x, y, shape, algorithm.value)
+        facts = train_once(parties, x, y, shape, algorithm.value, depth=levels + 1)
+    if as_json:
+        print(json.dumps(facts.as_dict()))
+        return
+    table = Table(title=f"{algorithm.value}: {facts.seconds:.2f} s, {facts.rounds} rounds")
+    for column in ("step", "rounds", "MB sent", "computing s", "exchanging s"):
+        table.add_column(column, justify="left" if column == "step" else "right")
+    for name, step in sorted(facts.extra["steps"].items(), key=lambda item: -item[1]["seconds"]):
+        cells = [f"{step['bytes_sent'] / 1e6:.2f}", f"{step['computing_seconds']:.3f}"]
+        table.add_row(name, str(step["rounds"]), *cells, f"{step['exchanging_seconds']:.3f}")
+    Console().print(table)
+
+
+@app.command()
+def tables(
+    out: Annotated[Path, typer.Option(help="The document to write; a picture goes beside it.")],
+    algorithm: AlgorithmOption = Algorithm.fast,
+    repeat: RepeatOption = 3,
+    limit: Annotated[int, typer.Option(help="Leave out points with more rows.")] = 100_000,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the paper's three tables again (height, rows, attributes) and write them beside the paper's figures."""
+    results = run_tables(algorithm.value, repeat, limit)
+    out.write_text("# The paper's tables, run again\n\n" + as_markdown(results, algorithm.value))
+    draw_tables(results, out.with_suffix(".png"))
+    print(json.dumps(results) if as_json else f"wrote {out} and {out.with_suffix('.png')}")
 
 
 @app.command()

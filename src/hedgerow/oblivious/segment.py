@@ -78,41 +78,87 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
 
     Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the
     way up and n of numbers on the way down, and 2·fan_in² comparisons at the top; a level takes the comparison's rounds
-    and seven more. Reveals: nothing beyond shapes.
+    and five more. Reveals: nothing beyond shapes.
     """
     count = len(items.p)
     lead = trail = items
+    linked = bit_not(ctx, starts)
     ones = public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
-    flags = _Flags(ones, bit_not(ctx, starts))
+    flags = _Flags(ones, linked, linked)
     joints: list[_Joint] = []
-    while count > max(1, fan_in):
+    ahead = _look_ahead(ctx.step("ahead"), flags, count) if count > max(1, fan_in) else None
+    while ahead is not None:
         (left_lead, right_lead), (left_trail, right_trail) = _halves(lead, count), _halves(trail, count)
-        left, right = flags.halves(ctx, count)
         less = less_score(ctx, left_trail, right_lead, cross_bits)
-        join_left, join_right, flags = _decide(ctx.step("decide"), left, right, less)
-        joints.append(_Joint(count, left_trail, right_lead, left.single, right.single, right.linked, less))
+        joints.append(
+            _Joint(count, left_trail, right_lead, ahead.left.single, ahead.right.single, ahead.right.linked, less)
+        )
+        count = (count + 1) // 2
+        more = count > max(1, fan_in)
+        flags = ahead.joined
+        join, ahead = _decide(ctx.step("decide"), ahead, less, count if more else None)
         length = len(left_lead.p)
         ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
-        chosen = select(ctx.step("choose"), end_to_end([join_left, join_right]), ones_, zeros)
+        chosen = select(ctx.step("choose"), join, ones_, zeros)
         lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
-        count = (count + 1) // 2
     first, last = _all_pairs(ctx.step("top"), lead, trail, flags, count, cross_bits)
     return _tell(ctx.step("tell"), joints, first, last)
 
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    """Per block: whether it is a single segment, and whether its first item is linked to the block before."""
+    """Per block: whether it is a single segment, whether its first item is linked to the block before, and both."""
 
     single: BinaryShare
     linked: BinaryShare
+    whole: BinaryShare
 
-    def halves(self, ctx: Context, count: int) -> tuple[_Flags, _Flags]:
-        """Left and right partners; a missing right partner is not linked to anything."""
-        left, right = (_Flags(every_other(self.single, k), every_other(self.linked, k)) for k in (0, 1))
-        real = _first_bits(count // 2, right.linked.left.shape[1])
-        linked = BinaryShare(right.linked.left & real, right.linked.right & real, right.linked.count)
-        return left, _Flags(right.single, linked)
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """The flags of a level's left and right partners, whether a left block reaches its partner as a whole, and the
+    flags of the joint blocks: all of it known before any score is compared."""
+
+    left: _Flags
+    right: _Flags
+    reach: BinaryShare
+    joined: _Flags
+
+
+def _partners(flags: _Flags, count: int) -> tuple[_Flags, _Flags]:
+    """Left and right partners; a missing right partner is not linked to anything."""
+    left, right = (
+        _Flags(*(every_other(x, side) for x in (flags.single, flags.linked, flags.whole))) for side in (0, 1)
+    )
+    real = _first_bits(count // 2, right.linked.left.shape[1])
+    linked, whole = (BinaryShare(x.left & real, x.right & real, x.count) for x in (right.linked, right.whole))
+    return left, _Flags(right.single, linked, whole)
+
+
+def _ahead_gates(flags: _Flags, count: int) -> tuple[_Flags, _Flags, BinaryShare, BinaryShare]:
+    """The partners, and the factors of the gates that look one level ahead, end to end."""
+    left, right = _partners(flags, count)
+    x = end_to_end([left.single, left.single, left.whole])
+    y = end_to_end([right.linked, right.whole, right.whole])
+    return left, right, x, y
+
+
+def _ahead_of(left: _Flags, right: _Flags, gates: BinaryShare) -> _Ahead:
+    reach, single, whole = (gates_cut.row(0) for gates_cut in _thirds(gates))
+    return _Ahead(left, right, reach, _Flags(single, left.linked, whole))
+
+
+def _thirds(x: BinaryShare) -> list[BinaryShare]:
+    words = x.left.shape[1] // 3
+    return [
+        BinaryShare(x.left[:, k * words : (k + 1) * words], x.right[:, k * words : (k + 1) * words], 64 * words)
+        for k in range(3)
+    ]
+
+
+def _look_ahead(ctx: Context, flags: _Flags, count: int) -> _Ahead:
+    left, right, x, y = _ahead_gates(flags, count)
+    return _ahead_of(left, right, bit_and(ctx, x, y))
 
 
 def _first_bits(count: int, words: int) -> Words:
@@ -120,16 +166,23 @@ def _first_bits(count: int, words: int) -> Words:
     return pack_rows((np.arange(64 * words) < count).astype(np.uint8)[None])
 
 
-def _decide(ctx: Context, left: _Flags, right: _Flags, less: BinaryShare) -> tuple[BinaryShare, BinaryShare, _Flags]:
-    """Whether the right lead reaches the joint block's first item, the left trail its last, and the block's flags.
+def _decide(ctx: Context, ahead: _Ahead, less: BinaryShare, following: int | None) -> tuple[BinaryShare, _Ahead | None]:
+    """Whether the right lead reaches the joint block's first item, then whether the left trail reaches its last, end to
+    end; in the same round the look ahead at the next level of ``following`` blocks.
 
     The lead changes if the left block is single, the joint linked and the right lead better; the trail changes if the
     right block is single, the joint linked and the right lead not better.
     """
-    linked = bit_and(ctx.step("linked"), _stack(left.single, right.single), _stack(right.linked, right.linked))
-    factors = _stack(less, bit_not(ctx, less), right.single)
-    decided = bit_and(ctx.step("joined"), _stack(linked, linked.row(0)), factors)
-    return decided.row(0), decided.row(1), _Flags(decided.row(2), left.linked)
+    x = end_to_end([ahead.reach, ahead.right.whole])
+    y = end_to_end([less, bit_not(ctx, less)])
+    if following is None:
+        return bit_and(ctx, x, y), None
+    left, right, more_x, more_y = _ahead_gates(ahead.joined, following)
+    gates = bit_and(ctx, end_to_end([x, more_x]), end_to_end([y, more_y]))
+    words = x.left.shape[1]
+    join = BinaryShare(gates.left[:, :words], gates.right[:, :words], x.count)
+    rest = BinaryShare(gates.left[:, words:], gates.right[:, words:], gates.count - x.count)
+    return join, _ahead_of(left, right, rest)
 
 
 def _stack(*parts: BinaryShare) -> BinaryShare:

@@ -102,9 +102,8 @@ class Transport(ABC):
             (peer, a) for peer, a in ((self.left, from_left), (self.right, from_right)) if a is not None and a.nbytes
         ]
         self._exchange(step, sends, takes)
-        sent = sum(a.nbytes for _, a in sends)
         received = sum(a.nbytes for _, a in takes)
-        self.meter.count(step, len(sends), sent, received, start, time.monotonic())
+        self.meter.count(step, [a.nbytes for _, a in sends], received, start, time.monotonic())
 
     @abstractmethod
     def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:

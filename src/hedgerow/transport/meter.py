@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class Spending:
-    """Counts of one step. ``sent`` and ``received`` are payload bytes; frame headers are counted by messages."""
+    """Counts of one step. ``sent`` and ``received`` are payload bytes; frame headers are counted by messages.
+
+    ``longest`` adds up the larger of the two messages of every round: what a limited link carries one after the other.
+    """
 
     rounds: int = 0
     messages: int = 0
@@ -16,6 +19,7 @@ class Spending:
     received: int = 0
     computing: float = 0.0
     exchanging: float = 0.0
+    longest: int = 0
 
     def __add__(self, other: Spending) -> Spending:
         return Spending(
@@ -25,6 +29,7 @@ class Spending:
             self.received + other.received,
             self.computing + other.computing,
             self.exchanging + other.exchanging,
+            self.longest + other.longest,
         )
 
 
@@ -35,14 +40,15 @@ class Meter:
     steps: dict[str, Spending] = field(default_factory=dict)
     last_end: float | None = None
 
-    def count(self, step: str, messages: int, sent: int, received: int, start: float, end: float) -> None:
-        """Record one round."""
+    def count(self, step: str, sent: Sequence[int], received: int, start: float, end: float) -> None:
+        """Record one round: the sizes of the messages sent, the bytes received, and when it began and ended."""
         spending = self.steps.get(step)
         if spending is None:
             spending = self.steps[step] = Spending()
         spending.rounds += 1
-        spending.messages += messages
-        spending.sent += sent
+        spending.messages += len(sent)
+        spending.sent += sum(sent)
+        spending.longest += max(sent, default=0)
         spending.received += received
         if self.last_end is not None:
             spending.computing += start - self.last_end

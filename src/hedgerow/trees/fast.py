@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, shuffle_loads, sort_permutations
-from ..oblivious.packed import cut, end_to_end, following, pad
+from ..oblivious.packed import cut, end_to_end, following, pad, rows_of
 from ..oblivious.permutation import gather
 from ..oblivious.segment import FAN_IN, Items, segment_best
 from ..oblivious.shuffle import inverse
@@ -145,7 +145,7 @@ class FastTrainer:
         slope = multiply(ctx.step("slope"), nodes.size, wide) - share.scale(2)
         p = multiply(ctx.step("score"), wide, slope) + mean
 
-        candidate = bit_and(ctx.step("mixed"), highest.valid, nodes.mixed(ctx.step("mixed"), bits))
+        candidate = highest.valid
         tag = bit_and(ctx.step("tag"), tag, BinaryShare.stack([candidate] * self.tag_rows))
         one = public(ctx, np.ones(length, np.uint64), RING64)
         p, q, rows_true, ones_true = multiply_bit(
@@ -156,18 +156,24 @@ class FastTrainer:
         return Choice(*segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, self.fan_in))
 
     def _candidates(self, ctx: Context, views: Sequence[View]) -> BinaryShare:
-        """Per attribute the places after which a node can be split: not its last, and the next value differs."""
+        """Per attribute the places after which a node can be split: not its last, both classes in it, and the next
+        value differs."""
         nodes, n = self.nodes, self.shape.rows
         block = max(1, EQUALITY_BLOCK // nodes.length)
+        bits = max(self.shape.value_bits, self.shape.count_bits)
+        columns = [pad(view.values[1:] - view.values[:-1], nodes.length) for view in views]
+        columns += [nodes.ones.narrow(self.ring), (nodes.size - nodes.ones).narrow(self.ring)]
         rows = []
-        for start in range(0, len(views), block):
-            steps = [pad(v.values[1:] - v.values[:-1], nodes.length) for v in views[start : start + block]]
-            same = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(steps), self.shape.value_bits)
-            rows.append(cut(same, len(steps)))
+        for start in range(0, len(columns), block):
+            part = columns[start : start + block]
+            zero = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(part), bits)
+            rows.append(cut(zero, len(part)))
         differs = bit_not(ctx, BinaryShare.stack(rows))
-        inside = bit_not(ctx, following(nodes.flags))
+        m = len(views)
+        inside = bit_and(ctx.step("mixed"), differs.row(m), differs.row(m + 1))
+        inside = bit_and(ctx.step("inside"), inside, bit_not(ctx, following(nodes.flags)))
         not_last = packed_mask(np.arange(nodes.length) < n - 1)
-        valid = bit_and(ctx.step("inside"), differs, BinaryShare.stack([inside] * len(views)))
+        valid = bit_and(ctx.step("valid"), rows_of(differs, 0, m), BinaryShare.stack([inside] * m))
         return masked(valid, not_last)
 
     def _one_hot(self, ctx: Context, code: ArithmeticShare) -> BinaryShare:

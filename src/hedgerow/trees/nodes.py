@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious.packed import padded, preceding
-from ..primitives import bit_and, bit_not, is_zero, multiply_bit
+from ..primitives import bit_and, bit_not, multiply_bit
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public, public_bits
 from ..sharing.ring import Words
 from .shape import TreeShape
@@ -71,18 +71,6 @@ class Nodes:
     def upto(self, ctx: Context) -> ArithmeticShare:
         """u: the number of rows of the node up to and including the place."""
         return public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
-
-    def mixed(self, ctx: Context, count_bits: int) -> BinaryShare:
-        """Whether both classes occur in the node."""
-        both = ArithmeticShare.concatenate([self.ones, self.size - self.ones])
-        absent = is_zero(ctx.step("zero"), both, count_bits)
-        words = self.length // 64
-        present = bit_not(ctx, absent)
-        zeros, ones = (
-            BinaryShare(present.left[:, part], present.right[:, part], self.length)
-            for part in (slice(0, words), slice(words, None))
-        )
-        return bit_and(ctx.step("both"), zeros, ones)
 
     def split(
         self, ctx: Context, layer: int, true: BinaryShare, rows_true: ArithmeticShare, ones_true: ArithmeticShare

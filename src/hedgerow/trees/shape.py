@@ -32,6 +32,11 @@ class TreeShape:
             raise InputError(f"the height must be between 0 and {MAX_HEIGHT}, not {self.height}")
         if not 1 <= self.value_bits <= MAX_VALUE_BITS:
             raise InputError(f"values may have 1 to {MAX_VALUE_BITS} bits, not {self.value_bits}")
+        if self.value_bits + max(1, (self.rows - 1).bit_length()) > 63:
+            raise ExactnessError(
+                f"{self.value_bits} bits a value and {self.rows} rows: a value with its row number must fit 63 bits; "
+                "declare fewer bits or train on fewer rows"
+            )
         if self.rows**3 // 4 >= 1 << 62:
             raise ExactnessError(
                 f"{self.rows} rows: score numerators up to n^3/4 would need more than 62 bits, so splits could not be "

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious.packed import choose_rows, end_to_end, rows_of
-from ..primitives import bit_and, bit_not, is_zero, less_than, multiply_bit, select, top_bit
+from ..primitives import bit_and, bit_not, bit_to_ring, less_than, multiply_bit, select, top_bit
 from ..primitives.carry import carry_out
-from ..sharing import ArithmeticShare, BinaryShare, Context, public_bits
+from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,7 @@ def choose_extreme(
     ``twice_mean`` is D_max + D_min = s·(u1_max + u1_min) - 2·u·s1, of at most ``bits`` bits: where it is negative the
     lowest is farther away from the mean, where it is zero the lower attribute wins.
     """
-    negative = top_bit(ctx.step("sign"), twice_mean, bits + 1)
-    even = is_zero(ctx.step("even"), twice_mean, bits + 1)
-    earlier = tag_less(ctx.step("earlier"), lowest.tag, highest.tag)
-    take_lowest = negative ^ bit_and(ctx.step("tie"), even, earlier)
+    earlier = bit_to_ring(ctx.step("bit"), tag_less(ctx.step("earlier"), lowest.tag, highest.tag), RING64)
+    take_lowest = top_bit(ctx.step("sign"), twice_mean.scale(2) - earlier, bits + 2)
     (key,) = select(ctx.step("choose"), take_lowest, [lowest.key], [highest.key])
     return key, choose_rows(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
