@@ -65,3 +65,18 @@ def tic_tac_toe():
         rows = [row for row in csv.reader(file) if len(row) == 10]
     x = np.array([["bxo".index(row[k]) for row in rows] for k in range(9)])
     return x, np.array([int(row[9] == "positive") for row in rows])
+
+
+def skin():
+    values = np.loadtxt(need("skin", "Skin_NonSkin.txt"), dtype=np.int64)
+    return values[:, :3].T, (values[:, 3] == 1).astype(int)
+
+
+def credit_default():
+    """All 23 attributes, shifted so that no value is negative."""
+    import csv
+
+    with need("credit_default_taiwan", "UCI_Credit_Card.csv").open() as file:
+        rows = list(csv.reader(file))[1:]
+    x = np.array([[int(float(v)) for v in row[1:24]] for row in rows]).T
+    return x - x.min(axis=1, keepdims=True), np.array([int(row[24]) for row in rows])

@@ -17,9 +17,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..primitives import bit_and, bit_not, dot, multiply_bit, select, select_sum, top_bit, widen
+from ..primitives import (
+    Cost,
+    bit_and,
+    bit_not,
+    dot,
+    dot_cost,
+    gates_cost,
+    multiply_bit,
+    multiply_bit_cost,
+    select,
+    select_sum,
+    select_sum_cost,
+    top_bit,
+    top_bit_cost,
+    widen,
+    widen_cost,
+)
+from ..primitives.cost import FREE
 from ..primitives.gate import layer
-from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, public_bits, unpack_bits
+from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring, public_bits, unpack_bits
 from ..sharing.ring import Words
 from .packed import end_to_end, every_other, pack_rows, pad, padded, rows_of
 
@@ -78,7 +95,7 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
 
     Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the
     way up and n of numbers on the way down, and 2·fan_in² comparisons at the top; a level takes the comparison's rounds
-    and five more. Reveals: nothing beyond shapes.
+    and five more; exactly :func:`segment_best_cost`. Reveals: nothing beyond shapes.
     """
     count = len(items.p)
     lead = trail = items
@@ -384,3 +401,43 @@ def _column_sums(x: ArithmeticShare, size: int) -> ArithmeticShare:
     """The sum over the rows of a flat matrix, for its first ``size`` columns."""
     left, right = (side.reshape(size, -1).sum(axis=0, dtype=x.ring.dtype)[:size].copy() for side in (x.left, x.right))
     return ArithmeticShare(left, right, x.ring)
+
+
+def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_in: int = FAN_IN) -> Cost:
+    """Cost of :func:`segment_best` for ``count`` items, a multiple of 64."""
+    columns = [RING64, RING64, *numbers]
+
+    def comparison(pairs: int) -> Cost:
+        wide = cross_bits + 1 > RING64.bits
+        widening = widen_cost(4 * pairs, RING64, RING128) if wide else FREE
+        return widening + dot_cost(pairs, RING128 if wide else RING64) + top_bit_cost(pairs, cross_bits + 1)
+
+    cost = FREE
+    halves: list[int] = []
+    if count > max(1, fan_in):
+        cost += gates_cost(1, 3 * padded((count + 1) // 2))
+    while count > max(1, fan_in):
+        half = padded((count + 1) // 2)
+        halves.append(half)
+        count = (count + 1) // 2
+        ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
+        cost += comparison(half) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
+    if count > 1:
+        size = 2 * count
+        cost += comparison(size * (size - 1) // 2)
+        span = 1
+        while 2 * span < size:
+            cost += gates_cost(1, size)
+            span *= 2
+        cost += gates_cost(size, size) * 2
+        rows = size
+        while rows > 1:
+            cost += gates_cost(rows // 2, size)
+            rows = (rows + 1) // 2
+        cost += gates_cost(size, size) + multiply_bit_cost(size * padded(size), numbers)
+    if len(halves) > 1:
+        total = 2 * sum(halves[1:])
+        cost += gates_cost(2, total) + gates_cost(1, total) + multiply_bit_cost(total, numbers)
+        for half in halves[1:]:
+            cost += select_sum_cost(2 * half, 2, numbers)
+    return cost

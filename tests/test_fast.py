@@ -1,0 +1,195 @@
+"""The fast trainer: equality with its twin node for node, cost formulas, obliviousness, sizes."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tables
+from hedgerow import errors
+from hedgerow.bench.programs import run_train
+from hedgerow.oblivious.segment import Items, segment_best, segment_best_cost
+from hedgerow.reference.node import predict
+from hedgerow.reference.tree import fast_rule, train
+from hedgerow.sharing import RING32, RING64, reconstruct, split, split_bits
+from hedgerow.testing import LocalParties, RecordingTransport, run_parties
+from hedgerow.transport import NETWORKS, Network
+from hedgerow.trees.fast import train_fast
+from hedgerow.trees.fast_cost import FastCost
+from hedgerow.trees.model import decode, reconstruct_tree
+from hedgerow.trees.shape import TreeShape, check_table
+from hedgerow.trees.train import choose_fan_in, train_tree
+from test_paper import train_parties
+
+
+def train_fast_parties(parties, x, y, h):
+    return decode(train_parties(parties, x, y, h, "fast"))
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_fifty_random_tables(block):
+    """Ten times fifty: ties, constant columns, a single class, one row, n < 2^h."""
+    for seed in range(5000 + 50 * block, 5050 + 50 * block):
+        large = seed % 10 == 0
+        x, y, h = tables.random_table(seed, 100 if large else 30, 9 if large else 5, 8 if large else 3)
+        assert train_fast_parties(LocalParties(), x, y, h) == train(x, y, h, fast_rule), seed
+
+
+def test_random_tables_on_three_processes(processes):
+    for seed in range(6000, 6020):
+        x, y, h = tables.random_table(seed, most_rows=300)
+        assert train_fast_parties(processes, x, y, h) == train(x, y, h, fast_rule), seed
+
+
+def test_ties_between_the_two_extremes_go_to_the_lower_attribute():
+    """Attribute 0 sorts the ones last, attribute 1 first: equal scores at every place, opposite extremes."""
+    y = np.array([0, 0, 1, 1])
+    rising = np.array([1, 2, 3, 4])
+    for x in (np.array([rising, 5 - rising]), np.array([5 - rising, rising])):
+        tree = train_fast_parties(LocalParties(), x, y, 2)
+        assert tree == train(x, y, 2, fast_rule)
+        assert tree.attribute == 0
+
+
+@pytest.mark.parametrize(("bits", "rows"), [(1, 40), (31, 40), (32, 40), (50, 40), (8, 64), (8, 65), (8, 1)])
+def test_value_widths_and_padding_edges(bits, rows, processes):
+    generator = np.random.default_rng(bits)
+    x = generator.integers(0, 2**bits, (3, rows), dtype=np.uint64)
+    x[:, 0] = 2**bits - 1
+    y = generator.integers(0, 2, rows)
+    assert train_fast_parties(processes, x, y, 3) == train(x, y, 3, fast_rule)
+
+
+def test_height_fifty(processes):
+    x, y = np.array([[0, 1, 2, 3, 4, 5]]), np.array([0, 1, 0, 1, 0, 1])
+    assert train_fast_parties(processes, x, y, 50) == train(x, y, 50, fast_rule)
+
+
+def test_breast_cancer_equals_the_twin_and_scikit_learns_accuracy(processes):
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, y = tables.breast_cancer()
+    tree = train_fast_parties(processes, x, y, 4)
+    assert tree == train(x, y, 4, fast_rule)
+    theirs = DecisionTreeClassifier(criterion="gini", max_depth=4, random_state=0).fit(x.T, y)
+    assert abs((predict(tree, x) == y).mean() - theirs.score(x.T, y)) <= 0.004
+
+
+def test_exact_at_a_hundred_thousand_rows(processes):
+    """Fixed-point scores go wrong from some 40,000 rows on; exact ones do not."""
+    generator = np.random.default_rng(3)
+    n = 100_000
+    x = generator.integers(0, 2**20, (2, n))
+    y = ((x[0] > 2**19) ^ (generator.random(n) < 0.28)).astype(int)
+    tree = train_fast_parties(processes, x, y, 1)
+    assert tree == train(x, y, 1, fast_rule)
+    assert 0.71 < (predict(tree, x) == y).mean() < 0.73
+
+
+def test_adult_numeric(processes):
+    x, y = tables.adult_numeric()
+    assert x.shape == (6, 32_561)
+    assert train_fast_parties(processes, x, y, 4) == train(x, y, 4, fast_rule)
+
+
+@pytest.mark.slow
+def test_skin(processes):
+    x, y = tables.skin()
+    assert x.shape == (3, 245_057)
+    assert train_fast_parties(processes, x, y, 6) == train(x, y, 6, fast_rule)
+
+
+@pytest.mark.slow
+def test_credit_default(processes):
+    x, y = tables.credit_default()
+    assert x.shape == (23, 30_000)
+    assert train_fast_parties(processes, x, y, 4) == train(x, y, 4, fast_rule)
+
+
+@pytest.mark.parametrize(
+    ("rows", "attributes", "height", "bits"), [(1, 1, 1, 4), (70, 3, 3, 9), (200, 10, 2, 40), (300, 5, 33, 12)]
+)
+def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits):
+    generator = np.random.default_rng(1)
+    x, y, shape = check_table(
+        generator.integers(0, 2**bits, (attributes, rows)), generator.integers(0, 2, rows), height, bits
+    )
+    parties = LocalParties()
+    parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
+    cost = FastCost(shape)
+    steps = {f"layer{k}": cost.layer(k) for k in range(height)} | {"leaves": cost.leaves()}
+    for party, transport in enumerate(parties.transports):
+        for name, declared in steps.items():
+            spent = transport.meter.below(f"main/fast/{name}/")
+            assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party]), name
+
+
+def test_equal_shapes_give_equal_transcripts_after_the_sort():
+    shapes = []
+    for seed in (1, 2):
+        generator = np.random.default_rng(seed)
+        x, y, shape = check_table(generator.integers(0, 4**seed, (3, 50)), np.arange(50) % 2, 3, 10)
+        recorders = [RecordingTransport(t) for t in LocalParties().transports]
+        shares = split(x.reshape(-1), RING64), split(y, RING64)
+        arguments = [(shares[0][p], shares[1][p], shape, "fast") for p in range(3)]
+        run_parties(recorders, run_train, arguments)
+        shapes.append([[entry for entry in r.shape() if "/sort/" not in entry[0]] for r in recorders])
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize("fan_in", [1, 3, 8, 32, 200])
+@pytest.mark.parametrize("cross_bits", [40, 90])
+def test_segment_best(fan_in, cross_bits):
+    generator = np.random.default_rng(fan_in)
+
+    def program(ctx, p, q, place, starts):
+        return segment_best(ctx.step("best"), Items(p, q, [place]), starts, cross_bits, fan_in)[0]
+
+    for count in (64, 192, 320):
+        for density in (0.02, 0.3, 0.9):
+            p, q = generator.integers(0, 30, count), generator.integers(1, 6, count)
+            starts = (generator.random(count) < density).astype(int)
+            starts[0] = 1
+            parties = LocalParties()
+            shares = [split(v, ring) for v, ring in ((p, RING64), (q, RING64), (np.arange(count), RING32))]
+            results = reconstruct(parties.run(program, *shares, split_bits(starts)))
+            for group in range(1, starts.sum() + 1):
+                rows = np.nonzero(np.cumsum(starts) == group)[0]
+                winner = max(rows, key=lambda i: (Fraction(int(p[i]), int(q[i])), -i))
+                assert (results[rows] == winner).all()
+            declared = segment_best_cost(count, [RING32], cross_bits, fan_in)
+            for party, transport in enumerate(parties.transports):
+                spent = transport.meter.below("main/best")
+                assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party])
+
+
+def test_progress_names_layers_and_steps():
+    seen = []
+    x, y, shape = check_table([[1, 2, 3, 4]], [0, 1, 1, 0], 2)
+
+    def program(ctx, values, labels):
+        report = seen.append if ctx.party == 0 else (lambda step: None)
+        return train_fast(ctx, [values], labels, shape, progress=lambda layer, step: report((layer, step)))
+
+    results = LocalParties().run(program, split(x[0], RING64), split(y, RING64))
+    assert decode(reconstruct_tree(results)) == train(x, y, 2, fast_rule)
+    assert seen[0] == (0, "sort")
+    assert seen[-1] == (2, "leaves")
+    assert {layer for layer, _ in seen} == {0, 1, 2}
+
+
+def test_the_fan_in_follows_the_network():
+    assert choose_fan_in(None) == choose_fan_in(NETWORKS["loopback"])
+    slow, wide = Network(delay=0.02, bandwidth=5e6), Network(delay=0.02, bandwidth=1e9)
+    near = Network(delay=0.00001, bandwidth=1e9)
+    assert choose_fan_in(near) < choose_fan_in(slow) < choose_fan_in(wide)
+
+
+def test_what_cannot_be_exact_or_is_unknown_is_refused():
+    with pytest.raises(errors.ExactnessError, match="must fit 63 bits"):
+        TreeShape(100_000, 1, 1, 50)
+    x, y, shape = check_table([[1, 2]], [0, 1], 1)
+    with pytest.raises(errors.InputError, match="choose one of fast, paper"):
+        LocalParties().run(
+            lambda ctx, a, b: train_tree(ctx, a, b, shape, "magic"), split(x[0], RING64), split(y, RING64)
+        )
