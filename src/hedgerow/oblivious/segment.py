@@ -40,7 +40,7 @@ from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ri
 from ..sharing.ring import Words
 from .packed import end_to_end, every_other, pack_rows, pad, padded, rows_of
 
-FAN_IN = 32
+FAN_IN = 16
 """Blocks finished by all pairs on a fast network; see docs/adr/0003-fast-trainer.md."""
 
 Numbers = list[ArithmeticShare]
