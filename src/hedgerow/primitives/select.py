@@ -7,7 +7,7 @@ neighbours do the rest locally and exchange masked halves. No separate conversio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..kernels import ring as ring_kernels
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 from .cost import Cost, Thirds
-from .packet import packet
+from .packet import packet, packet_bytes, views
 
 
 def _distinct(rings: Sequence[Ring]) -> list[Ring]:
@@ -53,8 +53,8 @@ def select_sum(
     def items(side: Words, party: int) -> Words:
         return np.ascontiguousarray(side[thirds.items(party)])
 
-    def masks(draw: Any, layout: Sequence[tuple[Ring, int]]) -> list[Words]:
-        return [draw(n, ring.dtype) for ring, n in layout]
+    def masks(draw: Callable[[int, Any], Words], layout: Sequence[tuple[Ring, int]]) -> list[Words]:
+        return views(draw(packet_bytes(layout), np.uint8), layout)
 
     layout = _dealt(len(bits), rings, size[own])
     dealt_buffer, dealt = packet(layout)
