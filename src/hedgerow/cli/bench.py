@@ -200,7 +200,7 @@ def profile(
 
 @app.command()
 def tables(
-    out: Annotated[Path, typer.Option(help="The document to write; a picture goes beside it.")],
+    out: Annotated[Path, typer.Option(help="The document to write; a picture goes beside it.")] = Path("tables.md"),
     algorithm: AlgorithmOption = Algorithm.fast,
     repeat: RepeatOption = 3,
     limit: Annotated[int, typer.Option(help="Leave out points with more rows.")] = 100_000,
