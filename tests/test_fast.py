@@ -8,7 +8,8 @@ import pytest
 import tables
 from hedgerow import errors
 from hedgerow.bench.programs import run_train
-from hedgerow.oblivious.segment import Items, segment_best, segment_best_cost
+from hedgerow.oblivious.score import Items
+from hedgerow.oblivious.segment import segment_best, segment_best_cost
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
 from hedgerow.sharing import RING32, RING64, reconstruct, split, split_bits

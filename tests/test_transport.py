@@ -1,7 +1,6 @@
 """The three transports: rounds, metering, shaping, and what happens when a peer misbehaves."""
 
 import os
-import secrets
 import signal
 import socket
 import threading
@@ -22,9 +21,9 @@ from hedgerow.transport.frame import HEADER_BYTES, Header, Kind
 SHORT = Patience(seconds=1.0)
 
 
-def open_transports(identities=None, patience=SHORT, network=None, agreements=None):
-    """Three connected socket transports in this process; raises the first error of any party."""
-    servers = [listen(("127.0.0.1", 0)) for _ in range(3)]
+def open_transports(identities=None, patience=SHORT, network=None, agreements=None, servers=None):
+    """Three connected socket transports in this process, or the errors the parties met."""
+    servers = servers or [listen(("127.0.0.1", 0)) for _ in range(3)]
     addresses = [server.getsockname() for server in servers]
     agreements = agreements or [Agreement(bytes(16), bytes(32))] * 3
     outcome = [None] * 3
@@ -331,44 +330,14 @@ def test_nobody_answers():
         connect(1, server, [address] * 3, Agreement(bytes(16), bytes(32)), patience=Patience(seconds=0.5))
 
 
-def test_a_stranger_does_not_stop_the_parties(identities):
-    """Somebody who knocks first and talks nonsense is turned away; the parties still find each other."""
+@pytest.mark.parametrize("words", [b"", b"hello?\r\n\r\n" * 10])
+def test_strangers_do_not_hold_up_the_parties(words, identities):
+    """Those who knock first, silent or talking nonsense, are turned away; the parties still find each other."""
     servers = [listen(("127.0.0.1", 0)) for _ in range(3)]
-    addresses = [server.getsockname() for server in servers]
-    stranger = socket.create_connection(addresses[0])
-    stranger.sendall(b"hello?\r\n\r\n" * 10)
-    agreement = Agreement(secrets.token_bytes(16), bytes(32))
-    found = [None] * 3
-
-    def open_one(party):
-        found[party] = connect(party, servers[party], addresses, agreement, identities[party], Patience(seconds=15))
-
-    threads = [threading.Thread(target=open_one, args=(party,)) for party in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    stranger.close()
-    assert outcomes(found, lambda transport: both_ways(transport, "x", 100)) == [True] * 3
-
-
-def test_silent_strangers_do_not_hold_up_the_parties(identities):
-    server = listen(("127.0.0.1", 0))
-    strangers = [socket.create_connection(server.getsockname()) for _ in range(5)]
-    others = [listen(("127.0.0.1", 0)) for _ in range(2)]
-    addresses = [s.getsockname() for s in (server, *others)]
-    agreement = Agreement(bytes(16), bytes(32))
-    found = [None] * 3
-
-    def open_one(party):
-        sockets = [server, *others]
-        found[party] = connect(party, sockets[party], addresses, agreement, identities[party], Patience(seconds=3))
-
-    threads = [threading.Thread(target=open_one, args=(party,)) for party in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    strangers = [socket.create_connection(servers[0].getsockname()) for _ in range(5)]
+    for stranger in strangers:
+        stranger.sendall(words)
+    found = open_transports(identities, Patience(seconds=5), servers=servers)
     for stranger in strangers:
         stranger.close()
     assert outcomes(found, lambda transport: both_ways(transport, "x", 100)) == [True] * 3

@@ -21,48 +21,21 @@ from ..primitives import (
     Cost,
     bit_and,
     bit_not,
-    dot,
-    dot_cost,
     gates_cost,
-    multiply_bit,
     multiply_bit_cost,
     select,
     select_sum,
     select_sum_cost,
-    top_bit,
-    top_bit_cost,
-    widen,
-    widen_cost,
 )
 from ..primitives.cost import FREE
-from ..primitives.gate import layer
-from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring, public_bits, unpack_bits
+from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
 from ..sharing.ring import Words
-from .packed import end_to_end, every_other, pack_rows, pad, padded, rows_of
+from .allpairs import all_pairs, all_pairs_cost
+from .packed import end_to_end, every_other, pack_rows, pad, padded
+from .score import Items, Numbers, less_score, less_score_cost, riffled
 
 FAN_IN = 16
 """Blocks finished by all pairs on a fast network; see docs/adr/0003-fast-trainer.md."""
-
-Numbers = list[ArithmeticShare]
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """Scores p/q and the numbers that ride along."""
-
-    p: ArithmeticShare
-    q: ArithmeticShare
-    numbers: Numbers
-
-    @property
-    def columns(self) -> Numbers:
-        """All columns."""
-        return [self.p, self.q, *self.numbers]
-
-    @staticmethod
-    def of(columns: Sequence[ArithmeticShare]) -> Items:
-        """The inverse of :attr:`columns`."""
-        return Items(columns[0], columns[1], list(columns[2:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +49,6 @@ class _Joint:
     right_single: BinaryShare
     opening: BinaryShare
     less: BinaryShare
-
-
-def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare:
-    """The bit p/q < p'/q' by cross products, in 2^64 where they fit and in 2^128 otherwise."""
-    p, q, p2, q2 = a.p, a.q, b.p, b.q
-    if cross_bits + 1 > RING64.bits:
-        n = len(p)
-        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate([p, q, p2, q2]), RING128)
-        p, q, p2, q2 = (wide[k * n : (k + 1) * n] for k in range(4))
-    return top_bit(ctx.step("less"), dot(ctx.step("cross"), [p, -p2], [q2, q]), cross_bits + 1)
 
 
 def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: int, fan_in: int = FAN_IN) -> Numbers:
@@ -118,7 +81,7 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
         ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
         chosen = select(ctx.step("choose"), join, ones_, zeros)
         lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
-    first, last = _all_pairs(ctx.step("top"), lead, trail, flags, count, cross_bits)
+    first, last = all_pairs(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
     return _tell(ctx.step("tell"), joints, first, last)
 
 
@@ -236,21 +199,8 @@ def _tell(ctx: Context, joints: Sequence[_Joint], first: Numbers, last: Numbers)
         moved = select_sum(ctx.step("answer"), [single, far], table)
         inner = [c + d for c, d in zip(numbers, moved, strict=True)]
         left, right = [x[:length] for x in inner], [x[length:] for x in inner]
-        first, last = _riffled(first, right, joint.count), _riffled(left, last, joint.count)
-    return _riffled(first, last, joints[0].count)
-
-
-def _riffled(even: Numbers, odd: Numbers, count: int) -> Numbers:
-    results = []
-    for a, b in zip(even, odd, strict=True):
-        sides = []
-        for x, y in ((a.left, b.left), (a.right, b.right)):
-            out = np.empty(count, a.ring.dtype)
-            out[0::2] = x[: (count + 1) // 2]
-            out[1::2] = y[: count // 2]
-            sides.append(out)
-        results.append(ArithmeticShare(sides[0], sides[1], a.ring))
-    return results
+        first, last = riffled(first, right, joint.count), riffled(left, last, joint.count)
+    return riffled(first, last, joints[0].count)
 
 
 def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, BinaryShare, Numbers]]:
@@ -282,136 +232,9 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, 
     return middles
 
 
-def _all_pairs(
-    ctx: Context, lead: Items, trail: Items, flags: _Flags, count: int, cross_bits: int
-) -> tuple[Numbers, Numbers]:
-    """Answers for the first and last items of the top blocks, comparing all their leads and trails with each other."""
-    if count == 1:
-        return [x[:1] for x in lead.numbers], [x[:1] for x in trail.numbers]
-    size = 2 * count
-    items = Items.of(_riffled([x[:count] for x in lead.columns], [x[:count] for x in trail.columns], size))
-    links = _bits_riffled(flags.linked, flags.single, count)
-    low, high = np.triu_indices(size, 1)
-    less = less_score(ctx, _taken(items, low), _taken(items, high), cross_bits)
-    beats = _matrix(ctx, less, low, high, size)
-    same = _connected(ctx.step("same"), links, size)
-    lost = bit_and(ctx.step("lost"), same, beats)
-    best = bit_not(ctx, rows_of(lost, 0, size))
-    while best.rows > 1:
-        half = best.rows // 2
-        index = np.arange(half)
-        joined = layer(ctx.step("best"), best, np.full(half, -1), index, index + half)
-        best = joined if best.rows % 2 == 0 else _stack(joined, best.row(best.rows - 1))
-    spread = BinaryShare.stack([_bit_everywhere(best, j, size) for j in range(size)])
-    source = bit_and(ctx.step("source"), same, spread)
-    table = [_repeated(x, size, source.left.shape[1] * 64) for x in items.numbers]
-    chosen = multiply_bit(ctx.step("answer"), end_to_end([source]), table)
-    totals = [_column_sums(x, size) for x in chosen]
-    return [x[0:size:2] for x in totals], [x[1:size:2] for x in totals]
-
-
-def _taken(items: Items, index: Words) -> Items:
-    return Items.of([x[index] for x in items.columns])
-
-
-def _bits_riffled(linked: BinaryShare, single: BinaryShare, count: int) -> BinaryShare:
-    """Per item of the riffled leads and trails whether it belongs to the segment of the item before."""
-
-    def joined(a: Words, b: Words) -> Words:
-        return pack_rows(np.stack([unpack_bits(a, count), unpack_bits(b, count)], axis=2).reshape(1, -1))
-
-    return BinaryShare(joined(linked.left, single.left), joined(linked.right, single.right), 2 * count)
-
-
-def _matrix(ctx: Context, less: BinaryShare, low: Words, high: Words, size: int) -> BinaryShare:
-    """Row j, item i: whether item j beats item i. An earlier item beats a later one unless it is less."""
-
-    def spread(words: Words) -> Words:
-        bits = unpack_bits(words, len(low))[0]
-        out = np.zeros((size, size), np.uint8)
-        out[high, low] = bits
-        out[low, high] = bits
-        return pack_rows(out)
-
-    earlier = np.zeros((size, size), np.uint8)
-    earlier[low, high] = 1
-    share = BinaryShare(spread(less.left), spread(less.right), size)
-    return share ^ public_bits(ctx, pack_rows(earlier), size)
-
-
-def _connected(ctx: Context, links: BinaryShare, size: int) -> BinaryShare:
-    """Row j, item i: whether items i and j are in one segment, from the links between neighbours.
-
-    Runs of 2^k links are joined by doubling; any run is the union of two of those.
-    """
-    runs = [links]
-    span = 1
-    while 2 * span < size:
-        previous = runs[-1]
-        runs.append(bit_and(ctx.step("run"), previous, _shifted(previous, span)))
-        span *= 2
-    i, j = np.meshgrid(np.arange(size), np.arange(size))
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    distance = high - low
-    power = np.maximum(0, np.frexp(np.maximum(distance, 1))[1] - 1)
-    ends, others = high, low + (1 << power)
-
-    def pick(words: Words, at: Words) -> Words:
-        picked: Words = unpack_bits(words, size)[power, np.minimum(at, size - 1)]
-        return picked
-
-    rows = BinaryShare.stack(runs)
-    a, b = (BinaryShare(pack_rows(pick(rows.left, at)), pack_rows(pick(rows.right, at)), size) for at in (ends, others))
-    joined = bit_and(ctx.step("join"), a, b)
-    off = pack_rows((distance > 0).astype(np.uint8))
-    return BinaryShare(joined.left & off, joined.right & off, size) ^ public_bits(
-        ctx, pack_rows((distance == 0).astype(np.uint8)), size
-    )
-
-
-def _shifted(x: BinaryShare, span: int) -> BinaryShare:
-    """Every item gets the bit ``span`` places before it, the first ones 0."""
-
-    def change(words: Words) -> Words:
-        bits = unpack_bits(words, x.count)
-        moved = np.zeros_like(bits)
-        moved[:, span:] = bits[:, :-span]
-        return pack_rows(moved)
-
-    return BinaryShare(change(x.left), change(x.right), x.count)
-
-
-def _bit_everywhere(x: BinaryShare, index: int, size: int) -> BinaryShare:
-    """One item's bit, repeated for every item."""
-
-    def change(words: Words) -> Words:
-        bit = int(words[0, index >> 6]) >> (index & 63) & 1
-        return np.full((1, padded(size) // 64), ~np.uint64(0) if bit else np.uint64(0))
-
-    return BinaryShare(change(x.left), change(x.right), size)
-
-
-def _repeated(x: ArithmeticShare, size: int, stride: int) -> ArithmeticShare:
-    """Item j repeated ``stride`` times, one row for every j."""
-    left, right = (np.repeat(side[:size], stride) for side in (x.left, x.right))
-    return ArithmeticShare(left, right, x.ring)
-
-
-def _column_sums(x: ArithmeticShare, size: int) -> ArithmeticShare:
-    """The sum over the rows of a flat matrix, for its first ``size`` columns."""
-    left, right = (side.reshape(size, -1).sum(axis=0, dtype=x.ring.dtype)[:size].copy() for side in (x.left, x.right))
-    return ArithmeticShare(left, right, x.ring)
-
-
 def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_in: int = FAN_IN) -> Cost:
     """Cost of :func:`segment_best` for ``count`` items, a multiple of 64."""
     columns = [RING64, RING64, *numbers]
-
-    def comparison(pairs: int) -> Cost:
-        wide = cross_bits + 1 > RING64.bits
-        widening = widen_cost(4 * pairs, RING64, RING128) if wide else FREE
-        return widening + dot_cost(pairs, RING128 if wide else RING64) + top_bit_cost(pairs, cross_bits + 1)
-
     cost = FREE
     halves: list[int] = []
     if count > max(1, fan_in):
@@ -421,20 +244,10 @@ def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_
         halves.append(half)
         count = (count + 1) // 2
         ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
-        cost += comparison(half) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
-    if count > 1:
-        size = 2 * count
-        cost += comparison(size * (size - 1) // 2)
-        span = 1
-        while 2 * span < size:
-            cost += gates_cost(1, size)
-            span *= 2
-        cost += gates_cost(size, size) * 2
-        rows = size
-        while rows > 1:
-            cost += gates_cost(rows // 2, size)
-            rows = (rows + 1) // 2
-        cost += gates_cost(size, size) + multiply_bit_cost(size * padded(size), numbers)
+        cost += (
+            less_score_cost(half, cross_bits) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
+        )
+    cost += all_pairs_cost(count, numbers, cross_bits)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
         cost += gates_cost(2, total) + gates_cost(1, total) + multiply_bit_cost(total, numbers)

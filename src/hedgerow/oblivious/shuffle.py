@@ -18,7 +18,7 @@ from ..errors import HedgerowError
 from ..kernels import permute
 from ..primitives import Cost
 from ..primitives.cost import FREE
-from ..sharing import ArithmeticShare, ByteShare, Context, Ring
+from ..sharing import ArithmeticShare, ByteShare, Context
 from ..sharing.ring import Words
 
 Column = ArithmeticShare | ByteShare
@@ -287,8 +287,3 @@ def loads_cost(costs: Sequence[Cost]) -> Cost:
     """Several loads in the same two rounds."""
     total = sum((cost for cost in costs), FREE)
     return Cost(2, total.sent)
-
-
-def ring_bytes(rings: Sequence[Ring]) -> list[int]:
-    """Bytes per item of columns of these rings."""
-    return [ring.nbytes for ring in rings]

@@ -14,7 +14,8 @@ import numpy as np
 from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, shuffle_loads, sort_permutations
 from ..oblivious.packed import cut, end_to_end, following, pad, rows_of
 from ..oblivious.permutation import gather
-from ..oblivious.segment import FAN_IN, Items, segment_best
+from ..oblivious.score import Items
+from ..oblivious.segment import FAN_IN, segment_best
 from ..oblivious.shuffle import inverse
 from ..primitives import (
     bit_and,
