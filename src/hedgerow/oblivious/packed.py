@@ -83,6 +83,12 @@ def cut(x: BinaryShare, rows: int) -> BinaryShare:
     return BinaryShare(x.left.reshape(rows, -1), x.right.reshape(rows, -1), x.count // rows)
 
 
+def span(x: BinaryShare, start: int, stop: int) -> BinaryShare:
+    """The items from ``start`` to ``stop`` of every row; both are multiples of 64."""
+    words = slice(start // 64, stop // 64)
+    return BinaryShare(x.left[:, words], x.right[:, words], stop - start)
+
+
 def rows_of(x: BinaryShare, start: int, stop: int) -> BinaryShare:
     """Some of the rows."""
     return BinaryShare(x.left[start:stop], x.right[start:stop], x.count)

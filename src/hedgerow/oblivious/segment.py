@@ -31,7 +31,7 @@ from ..primitives.cost import FREE
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
 from ..sharing.ring import Words
 from .allpairs import all_pairs, all_pairs_cost
-from .packed import end_to_end, every_other, pack_rows, pad, padded
+from .packed import end_to_end, every_other, pack_rows, pad, padded, span
 from .score import Items, Numbers, less_score, less_score_cost, riffled
 
 FAN_IN = 16
@@ -124,16 +124,9 @@ def _ahead_gates(flags: _Flags, count: int) -> tuple[_Flags, _Flags, BinaryShare
 
 
 def _ahead_of(left: _Flags, right: _Flags, gates: BinaryShare) -> _Ahead:
-    reach, single, whole = (gates_cut.row(0) for gates_cut in _thirds(gates))
+    third = gates.count // 3
+    reach, single, whole = (span(gates, k * third, (k + 1) * third) for k in range(3))
     return _Ahead(left, right, reach, _Flags(single, left.linked, whole))
-
-
-def _thirds(x: BinaryShare) -> list[BinaryShare]:
-    words = x.left.shape[1] // 3
-    return [
-        BinaryShare(x.left[:, k * words : (k + 1) * words], x.right[:, k * words : (k + 1) * words], 64 * words)
-        for k in range(3)
-    ]
 
 
 def _look_ahead(ctx: Context, flags: _Flags, count: int) -> _Ahead:
@@ -159,10 +152,7 @@ def _decide(ctx: Context, ahead: _Ahead, less: BinaryShare, following: int | Non
         return bit_and(ctx, x, y), None
     left, right, more_x, more_y = _ahead_gates(ahead.joined, following)
     gates = bit_and(ctx, end_to_end([x, more_x]), end_to_end([y, more_y]))
-    words = x.left.shape[1]
-    join = BinaryShare(gates.left[:, :words], gates.right[:, :words], x.count)
-    rest = BinaryShare(gates.left[:, words:], gates.right[:, words:], gates.count - x.count)
-    return join, _ahead_of(left, right, rest)
+    return span(gates, 0, x.count), _ahead_of(left, right, span(gates, x.count, gates.count))
 
 
 def _stack(*parts: BinaryShare) -> BinaryShare:
@@ -170,10 +160,8 @@ def _stack(*parts: BinaryShare) -> BinaryShare:
 
 
 def _halves(items: Items, count: int) -> tuple[Items, Items]:
-    length = padded(count // 2)
-    even, odd = (
-        [pad(x[side:count:2], max(length, padded((count + 1) // 2))) for x in items.columns] for side in (0, 1)
-    )
+    length = padded((count + 1) // 2)
+    even, odd = ([pad(x[side:count:2], length) for x in items.columns] for side in (0, 1))
     return Items.of(even), Items.of(odd)
 
 
@@ -225,9 +213,7 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, 
     middles, start = [], 0
     for joint in joints:
         stop = start + 2 * len(joint.lead.p)
-        words = slice(start // 64, stop // 64)
-        bits = [BinaryShare(x.left[:, words], x.right[:, words], stop - start) for x in (single, far)]
-        middles.append((bits[0], bits[1], [x[start:stop] for x in numbers]))
+        middles.append((span(single, start, stop), span(far, start, stop), [x[start:stop] for x in numbers]))
         start = stop
     return middles
 

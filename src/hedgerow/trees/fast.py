@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, shuffle_loads, sort_permutations
-from ..oblivious.packed import cut, end_to_end, following, pad, rows_of
+from ..oblivious.packed import cut, end_to_end, following, pack_rows, pad, rows_of
 from ..oblivious.permutation import gather
 from ..oblivious.score import Items
 from ..oblivious.segment import FAN_IN, segment_best
@@ -29,12 +29,12 @@ from ..primitives import (
     select_sum,
     widen,
 )
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, Ring, public, unpack_bits
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
 from ..sharing.ring import Words
 from .model import SharedTree
 from .nodes import Nodes, masked, packed_mask
 from .shape import TreeShape
-from .tournament import Contender, attribute_tag, choose_extreme, tournament
+from .tournament import Contender, attribute_tag, choose_extreme, cut_contender, tournament
 
 Progress = Callable[[int, str], None]
 EQUALITY_BLOCK = 1 << 21
@@ -76,8 +76,7 @@ class FastTrainer:
         self.fan_in = fan_in
         self.shape = shape
         self.progress = progress
-        self.ring: Ring = RING32 if shape.value_bits < RING32.bits else RING64
-        self.number_ring: Ring = RING32 if shape.height < RING32.bits else RING64
+        self.ring, self.number_ring = shape.value_ring, shape.number_ring
         self.tag_rows = shape.attributes.bit_length()
         self.labels = y.narrow(RING32)
         self.nodes = Nodes.root(ctx, shape, y)
@@ -134,7 +133,7 @@ class FastTrainer:
             row = valid.row(j)
             contenders.append(Contender(ArithmeticShare.concatenate([ones, total - ones]), tag, end_to_end([row, row])))
         best = tournament(ctx.step("tournament"), contenders, bits)
-        highest, lowest = _halve(best, length)
+        highest, lowest = cut_contender(best, 2)
         lowest = Contender(total - lowest.key, lowest.tag, lowest.valid)
 
         upto = nodes.upto(ctx)
@@ -273,16 +272,6 @@ class FastTrainer:
         return number, bit_to_ring(ctx.step("bit"), label, RING32)
 
 
-def _halve(contender: Contender, length: int) -> tuple[Contender, Contender]:
-    words = length // 64
-    halves = []
-    for start, part in ((0, slice(0, words)), (length, slice(words, None))):
-        tag = BinaryShare(contender.tag.left[:, part], contender.tag.right[:, part], length)
-        valid = BinaryShare(contender.valid.left[:, part], contender.valid.right[:, part], length)
-        halves.append(Contender(contender.key[start : start + length], tag, valid))
-    return halves[0], halves[1]
-
-
 def _bytes(row: BinaryShare, count: int) -> ByteShare:
     """A row of bits as one byte an item."""
     return ByteShare(unpack_bits(row.left, count)[0], unpack_bits(row.right, count)[0])
@@ -290,14 +279,8 @@ def _bytes(row: BinaryShare, count: int) -> ByteShare:
 
 def _packed(column: ByteShare) -> BinaryShare:
     """The lowest bit of every byte, packed."""
-    count = len(column)
-    length = (count + 63) // 64
-    sides = []
-    for side in (column.left, column.right):
-        out = np.zeros((1, length), np.uint64)
-        out.view(np.uint8)[0, : (count + 7) // 8] = np.packbits(side & np.uint8(1), bitorder="little")
-        sides.append(out)
-    return BinaryShare(sides[0], sides[1], count)
+    left, right = (pack_rows(side[None] & np.uint8(1)) for side in (column.left, column.right))
+    return BinaryShare(left, right, len(column))
 
 
 def _codes(ctx: Context, tag: BinaryShare) -> ArithmeticShare:

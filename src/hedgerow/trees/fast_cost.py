@@ -22,7 +22,7 @@ from ..primitives import (
 )
 from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
-from ..sharing import RING32, RING64, Ring
+from ..sharing import RING32, RING64
 from .fast import EQUALITY_BLOCK
 from .shape import TreeShape
 
@@ -35,8 +35,7 @@ class FastCost:
         self.fan_in = fan_in
         self.n, self.m = shape.rows, shape.attributes
         self.length = padded(shape.rows)
-        self.ring: Ring = RING32 if shape.value_bits < RING32.bits else RING64
-        self.number_ring: Ring = RING32 if shape.height < RING32.bits else RING64
+        self.ring, self.number_ring = shape.value_ring, shape.number_ring
         self.tag = shape.attributes.bit_length()
 
     def _every_shuffle(self, shared: list[int], opened: list[int], undo: bool = False) -> Cost:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import padded, preceding
+from ..oblivious.packed import pack_rows, padded, preceding
 from ..primitives import bit_and, bit_not, multiply_bit
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public, public_bits
 from ..sharing.ring import Words
@@ -18,8 +18,8 @@ from .shape import TreeShape
 
 
 def packed_mask(bits: Words) -> Words:
-    """Public bits, a multiple of 64 of them, as one packed row."""
-    return np.packbits(bits.astype(np.uint8), bitorder="little").view(np.uint64)[None].copy()
+    """Public bits as one packed row."""
+    return pack_rows(bits[None].astype(np.uint8))
 
 
 def masked(x: BinaryShare, mask: Words) -> BinaryShare:

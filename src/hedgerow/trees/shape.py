@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ExactnessError, InputError
+from ..sharing import RING32, RING64, Ring
 
 MAX_HEIGHT = 62
 MAX_VALUE_BITS = 62
@@ -47,6 +48,16 @@ class TreeShape:
     def count_bits(self) -> int:
         """Bits of a number of rows."""
         return self.rows.bit_length()
+
+    @property
+    def value_ring(self) -> Ring:
+        """The narrowest ring that compares values."""
+        return RING32 if self.value_bits < RING32.bits else RING64
+
+    @property
+    def number_ring(self) -> Ring:
+        """The narrowest ring for node numbers."""
+        return RING32 if self.height < RING32.bits else RING64
 
     @property
     def cross_bits(self) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import choose_rows, end_to_end, rows_of
+from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
 from ..primitives import bit_and, bit_not, bit_to_ring, less_than, multiply_bit, select, top_bit
 from ..primitives.carry import carry_out
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
@@ -50,7 +50,7 @@ def tournament(ctx: Context, contenders: Sequence[Contender], bits: int) -> Cont
 
 def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender], bits: int) -> list[Contender]:
     """All pairs of a level at once."""
-    pairs, count = len(first), len(first[0].key)
+    pairs = len(first)
     a, b = (ArithmeticShare.concatenate([c.key for c in side]) for side in (first, second))
     valid_a, valid_b = (end_to_end([c.valid for c in side]) for side in (first, second))
     less = less_than(ctx.step("less"), a, b, bits)
@@ -65,18 +65,14 @@ def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender],
     key = a + moved
     tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
     tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
-    words = count // 64
-    results = []
-    for k in range(pairs):
-        part = slice(k * words, (k + 1) * words)
-        results.append(
-            Contender(
-                key[k * count : (k + 1) * count],
-                BinaryShare(tag.left[:, part], tag.right[:, part], count),
-                BinaryShare(valid.left[:, part], valid.right[:, part], count),
-            )
-        )
-    return results
+    return cut_contender(Contender(key, tag, valid), pairs)
+
+
+def cut_contender(joined: Contender, parts: int) -> list[Contender]:
+    """Contenders that were laid end to end, one by one again."""
+    count = len(joined.key) // parts
+    bounds = [(k * count, (k + 1) * count) for k in range(parts)]
+    return [Contender(joined.key[a:b], span(joined.tag, a, b), span(joined.valid, a, b)) for a, b in bounds]
 
 
 def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:
