@@ -54,7 +54,7 @@ def test_no_two_messages_are_related_by_a_reused_mask():
 
     def program(ctx, a):
         for k in range(3):
-            order = sort_permutations(ctx.step(f"sort{k}"), [a], 8)[0]
+            order = sort_permutations(ctx.step(f"sort{k}"), [a], 30)[0]
             a = apply(ctx.step(f"apply{k}"), order, [a])[0]
             a = multiply(ctx.step(f"multiply{k}"), a, a)
 
