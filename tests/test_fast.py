@@ -138,7 +138,7 @@ def test_equal_shapes_give_equal_transcripts_after_the_sort():
     assert shapes[0] == shapes[1]
 
 
-@pytest.mark.parametrize("fan_in", [1, 3, 8, 32, 200])
+@pytest.mark.parametrize("fan_in", [1, 3, 8, 50, 200, 5000])
 @pytest.mark.parametrize("cross_bits", [40, 90])
 def test_segment_best(fan_in, cross_bits):
     generator = np.random.default_rng(fan_in)
@@ -180,10 +180,11 @@ def test_progress_names_layers_and_steps():
 
 
 def test_the_fan_in_follows_the_network():
-    assert choose_fan_in(None) == choose_fan_in(NETWORKS["loopback"])
+    shape = TreeShape(rows=100_000, attributes=3, height=2, value_bits=10)
+    assert choose_fan_in(None, shape) == choose_fan_in(NETWORKS["loopback"], shape)
     slow, wide = Network(delay=0.02, bandwidth=5e6), Network(delay=0.02, bandwidth=1e9)
-    near = Network(delay=0.00001, bandwidth=1e9)
-    assert choose_fan_in(near) < choose_fan_in(slow) < choose_fan_in(wide)
+    near = Network(delay=0.000001, bandwidth=1e9)
+    assert choose_fan_in(near, shape) < choose_fan_in(slow, shape) < choose_fan_in(wide, shape)
 
 
 def test_what_cannot_be_exact_or_is_unknown_is_refused():

@@ -30,12 +30,12 @@ from ..primitives import (
 from ..primitives.cost import FREE
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
 from ..sharing.ring import Words
-from .allpairs import all_pairs, all_pairs_cost
+from .blocks import join_blocks, join_blocks_cost
 from .packed import end_to_end, every_other, pack_rows, pad, padded, span
 from .score import Items, Numbers, less_score, less_score_cost, riffled
 
-FAN_IN = 16
-"""Blocks finished by all pairs on a fast network; see docs/adr/0003-fast-trainer.md."""
+FAN_IN = 1280
+"""Blocks joined in groups, not two by two, on a fast network; see docs/adr/0003-fast-trainer.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
         ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
         chosen = select(ctx.step("choose"), join, ones_, zeros)
         lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
-    first, last = all_pairs(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
+    first, last = join_blocks(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
     return _tell(ctx.step("tell"), joints, first, last)
 
 
@@ -233,7 +233,7 @@ def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_
         cost += (
             less_score_cost(half, cross_bits) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
         )
-    cost += all_pairs_cost(count, numbers, cross_bits)
+    cost += join_blocks_cost(count, numbers, cross_bits)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
         cost += gates_cost(2, total) + gates_cost(1, total) + multiply_bit_cost(total, numbers)

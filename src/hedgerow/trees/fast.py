@@ -98,9 +98,8 @@ class FastTrainer:
         attributes = self._one_hot(ctx.step("one_hot"), choice.code)
         output = self._format(ctx.step("format_layer"), k, views, choice, true, attributes)
         self.progress(k, "next layer")
-        rows_true, ones_true = (
-            widen(ctx.step(name), x, RING64) for name, x in (("rows", choice.rows_true), ("ones", choice.ones_true))
-        )
+        both = widen(ctx.step("widen"), ArithmeticShare.concatenate([choice.rows_true, choice.ones_true]), RING64)
+        rows_true, ones_true = both[: nodes.length], both[nodes.length :]
         self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, ones_true)
         if k + 1 < self.shape.height:
             step = ctx.step("next_layer")

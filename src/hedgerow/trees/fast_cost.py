@@ -92,7 +92,7 @@ class FastCost:
 
     def nodes(self) -> Cost:
         """The next layer's node state."""
-        widening = widen_cost(self.length, RING32, RING64) * 2
+        widening = widen_cost(2 * self.length, RING32, RING64)
         return widening + multiply_bit_cost(self.length, [RING64] * 6) + gates_cost(1, self.length) * 2
 
     def partition(self) -> Cost:

@@ -8,28 +8,27 @@ from ..oblivious.segment import FAN_IN
 from ..sharing import ArithmeticShare, Context
 from ..transport import Network
 from .fast import Progress, quiet, train_fast
+from .fast_cost import FastCost
 from .model import SharedTree
 from .paper import decision_tree_training
 from .shape import TreeShape
 
 ALGORITHMS = ("fast", "paper")
-LEVEL_ROUNDS = 16
-"""Rounds a level of the segmented maximum takes, up and down."""
-PAIR_BYTES = 110
-"""Bytes per party that comparing one pair of blocks at the top takes, and passing its answer on."""
+FAN_INS = (8, 20, 160, 1280, 10_240, 81_920)
+"""What a network can choose from: blocks joined in groups rather than two by two."""
 
 
-def choose_fan_in(network: Network | None) -> int:
-    """How many blocks of the segmented maximum to finish by all pairs, from a link's delay and bandwidth.
-
-    Doubling the fan-in saves a level of rounds and makes 6·fan_in² more comparisons of leads and trails.
-    """
+def choose_fan_in(network: Network | None, shape: TreeShape) -> int:
+    """How many blocks of the segmented maximum to join in groups, from a link's delay and bandwidth: the quickest by
+    the declared rounds and bytes."""
     if network is None:
         return FAN_IN
-    fan_in = 8
-    while fan_in < 512 and LEVEL_ROUNDS * network.delay > 6 * fan_in**2 * PAIR_BYTES / network.bandwidth:
-        fan_in *= 2
-    return fan_in
+
+    def seconds(fan_in: int) -> float:
+        cost = FastCost(shape, fan_in).best()
+        return cost.rounds * network.delay + max(cost.sent) / 2 / network.bandwidth
+
+    return min(FAN_INS, key=seconds)
 
 
 def train_tree(
@@ -51,7 +50,7 @@ def train_tree(
     n = shape.rows
     if algorithm == "fast":
         columns = [x[j * n : (j + 1) * n] for j in range(shape.attributes)]
-        return train_fast(ctx.step(algorithm), columns, y, shape, progress, choose_fan_in(network))
+        return train_fast(ctx.step(algorithm), columns, y, shape, progress, choose_fan_in(network, shape))
     box = ReplicatedBox(ctx.step(algorithm))
     layers = decision_tree_training(box.load(x, (shape.attributes, n)), box.load(y, (n,)), shape)
     inner = [(share_of(layer.nid), share_of(layer.aid), share_of(layer.threshold)) for layer in layers[:-1]]
