@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
 from .. import __version__
-from ..errors import HedgerowError
-from . import bench, demo
+from ..errors import HedgerowError, PeerError
+from . import bench, demo, info, inspect, predict, reveal, train
+from .screen import EPILOG
 
 app = typer.Typer(
     name="hedgerow",
     help="Train decision trees on data that nobody may see, with three compute parties.",
+    epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(bench.app, name="bench")
 app.command("demo")(demo.demo)
+app.command("inspect")(inspect.inspect)
+app.command("train")(train.train)
+app.command("predict")(predict.predict)
+app.command("evaluate")(predict.evaluate)
+app.command("reveal")(reveal.reveal)
+app.command("info")(info.info)
+app.add_typer(bench.app, name="bench")
+
+
+@app.callback()
+def options(debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False) -> None:
+    """Train decision trees on data that nobody may see, with three compute parties."""
 
 
 @app.command()
@@ -27,9 +41,22 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command line; errors we raise on purpose become one readable line and exit code 1."""
+    """Run the command line; errors become one readable line and an exit code unless ``--debug`` is given."""
+    if "--debug" in sys.argv[1:]:
+        app()
+        return
     try:
         app()
+    except PeerError as error:
+        _fail(str(error), 4)
     except HedgerowError as error:
-        print(f"hedgerow: {error}", file=sys.stderr)
-        sys.exit(1)
+        _fail(str(error), 3)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except Exception as error:
+        _fail(f"unexpected {type(error).__name__}; run again with --debug for the details", 1)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"hedgerow: {message}", file=sys.stderr)
+    sys.exit(code)

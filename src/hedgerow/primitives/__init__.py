@@ -3,8 +3,9 @@
 from .compare import equal, equal_cost, is_zero, less_than, less_than_cost, top_bit, top_bit_cost
 from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost
 from .cost import Cost, Thirds
+from .divide import fraction, fraction_cost
 from .gate import bit_and, bit_not, bit_or, gates_cost
-from .multiply import dot, dot_cost, multiply, multiply_many, square
+from .multiply import dot, dot_cost, inner_products, multiply, multiply_many, square
 from .select import bit_to_ring, bit_to_ring_cost, multiply_bit, multiply_bit_cost, select, select_sum, select_sum_cost
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "dot_cost",
     "equal",
     "equal_cost",
+    "fraction",
+    "fraction_cost",
     "gates_cost",
+    "inner_products",
     "is_zero",
     "less_than",
     "less_than_cost",

@@ -1,5 +1,15 @@
 """Running programs at three real party processes on this machine."""
 
-from .processes import PartyProcesses, PartyReport
+from .local import LocalParties, Outcome, Ticked, local_parties
+from .processes import Moment, PartyProcesses, PartyReport, Progress
 
-__all__ = ["PartyProcesses", "PartyReport"]
+__all__ = [
+    "LocalParties",
+    "Moment",
+    "Outcome",
+    "PartyProcesses",
+    "PartyReport",
+    "Progress",
+    "Ticked",
+    "local_parties",
+]

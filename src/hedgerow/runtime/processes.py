@@ -32,6 +32,19 @@ class PartyReport:
     peak_rss_mb: float
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a running program is: layer and step, and the rounds and bytes spent so far at one party."""
+
+    layer: int
+    step: str
+    rounds: int
+    sent: int
+
+
+Progress = Callable[[Moment], None]
+
+
 class PartyProcesses:
     """A context manager that starts three party processes and stops them again.
 
@@ -70,12 +83,17 @@ class PartyProcesses:
         theirs.close()
         self.owners.append(Connection(ours.detach()))
 
-    def _replies(self) -> list[tuple[Any, ...]]:
+    def _replies(self, progress: Progress | None = None) -> list[tuple[Any, ...]]:
         """One reply of every party; the most telling error is raised after all have answered."""
         replies: list[tuple[Any, ...]] = []
         for party, owner in enumerate(self.owners):
             try:
-                replies.append(owner.recv())
+                reply = owner.recv()
+                while reply[0] == "progress":
+                    if progress is not None:
+                        progress(Moment(*reply[1:]))
+                    reply = owner.recv()
+                replies.append(reply)
             except (EOFError, ConnectionError):
                 replies.append(("error", HedgerowError(f"the process of party {party} ended unexpectedly")))
         errors = [reply[1] for reply in replies if reply[0] == "error"]
@@ -83,14 +101,20 @@ class PartyProcesses:
             raise next((error for error in errors if not isinstance(error, PeerError)), errors[0])
         return replies
 
-    def run(self, program: Callable[..., Any], *arguments: Sequence[Any]) -> list[PartyReport]:
-        """Run a program at all three parties and collect their reports."""
+    def run(
+        self, program: Callable[..., Any], *arguments: Sequence[Any], progress: Progress | None = None
+    ) -> list[PartyReport]:
+        """Run a program at all three parties and collect their reports.
+
+        With ``progress`` the program gets a keyword ``report`` to call, and party 0's calls are passed on here.
+        """
         assert isinstance(program, types.FunctionType)
         name = f"{program.__module__}:{program.__qualname__}"
         for party, owner in enumerate(self.owners):
             with contextlib.suppress(OSError):  # A party that is gone is reported by the replies.
-                owner.send((name, tuple(argument[party] for argument in arguments)))
-        return [PartyReport(*reply[1:]) for reply in self._replies()]
+                reporting = progress is not None and party == 0
+                owner.send((name, tuple(argument[party] for argument in arguments), reporting))
+        return [PartyReport(*reply[1:]) for reply in self._replies(progress)]
 
     def close(self) -> None:
         """Hang up; the parties end by themselves, or are ended after a moment."""

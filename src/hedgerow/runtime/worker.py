@@ -47,13 +47,26 @@ def keep_freed_memory() -> None:
         libc.mallopt(top_pad, 64 << 20)
 
 
-def _run_one(owner: Connection, transport: Transport, ctx: Context, program: str, arguments: tuple[Any, ...]) -> bool:
+def _run_one(
+    owner: Connection,
+    transport: Transport,
+    ctx: Context,
+    program: str,
+    arguments: tuple[Any, ...],
+    reporting: bool,
+) -> bool:
     """Run one program and report; False when this party cannot go on."""
+
+    def report(layer: int, step: str) -> None:
+        spent = transport.meter.total()
+        owner.send(("progress", layer, step, spent.rounds, spent.sent))
+
+    options = {"report": report} if reporting else {}
     try:
         transport.exchange("start", *_token())
         transport.meter = Meter(last_end=time.monotonic())
         started, used = time.perf_counter(), time.process_time()
-        result = resolve(program)(ctx, *arguments)
+        result = resolve(program)(ctx, *arguments, **options)
     except HedgerowError as error:
         transport.abort(error.peer if isinstance(error, PeerError) else transport.party)
         owner.send(("error", error))
@@ -90,11 +103,11 @@ def main(descriptor: int) -> None:
     owner.send(("ready",))
     while True:
         try:
-            program, arguments = owner.recv()
+            program, arguments, reporting = owner.recv()
         except EOFError:
             transport.close()
             return
-        if not _run_one(owner, transport, ctx, program, arguments):
+        if not _run_one(owner, transport, ctx, program, arguments, reporting):
             return
 
 

@@ -258,8 +258,8 @@ class FastTrainer:
             loads.append(Load(view.shuffle, [gather(destination, view.places)]))
         return [column for (column,) in shuffle_loads(ctx.step("back"), loads, undo=True)]
 
-    def leaves(self, ctx: Context) -> tuple[ArithmeticShare, ArithmeticShare]:
-        """Node numbers and labels of the last layer; equal counts give label 0."""
+    def leaves(self, ctx: Context) -> tuple[ArithmeticShare, ArithmeticShare, list[ArithmeticShare]]:
+        """Node numbers, labels and class counts of the last layer; equal counts give label 0."""
         self.progress(self.shape.height, "leaves")
         nodes, n = self.nodes, self.shape.rows
         kept = masked(nodes.flags, nodes.real)
@@ -268,7 +268,7 @@ class FastTrainer:
         length = self.shape.layer_length(self.shape.height)
         number, size, ones = _to_front(ctx.step("front"), kept, n, [number, size, ones], length)
         label = less_than(ctx.step("label"), size - ones, ones, self.shape.count_bits)
-        return number, bit_to_ring(ctx.step("bit"), label, RING32)
+        return number, bit_to_ring(ctx.step("bit"), label, RING32), [size - ones, ones]
 
 
 def _bytes(row: BinaryShare, count: int) -> ByteShare:
@@ -329,4 +329,5 @@ def train_fast(
     """
     trainer = FastTrainer(ctx, x, y, shape, progress, fan_in)
     inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
-    return SharedTree(inner, trainer.leaves(ctx.step("leaves")))
+    number, label, counts = trainer.leaves(ctx.step("leaves"))
+    return SharedTree(inner, (number, label), counts)

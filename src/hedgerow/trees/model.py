@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
@@ -27,10 +27,17 @@ class NormalisedTree:
 
 @dataclass(frozen=True, slots=True)
 class SharedTree:
-    """One party's shares of a normalised tree's vectors, in the layout of :class:`NormalisedTree`."""
+    """One party's shares of a normalised tree's vectors, in the layout of :class:`NormalisedTree`.
+
+    ``counts`` has, per class, the training rows of every leaf; HIKC23 as written does not keep them.
+    """
 
     inner: list[tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]]
     leaves: tuple[ArithmeticShare, ArithmeticShare]
+    counts: list[ArithmeticShare] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"SharedTree(height {len(self.inner)})"
 
 
 def reconstruct_tree(parts: Sequence[SharedTree]) -> NormalisedTree:

@@ -51,8 +51,8 @@ class TreeShape:
 
     @property
     def value_ring(self) -> Ring:
-        """The narrowest ring that compares values."""
-        return RING32 if self.value_bits < RING32.bits else RING64
+        """The narrowest ring that compares values and thresholds, which are sums of two values."""
+        return RING32 if self.value_bits + 2 <= RING32.bits else RING64
 
     @property
     def number_ring(self) -> Ring:

@@ -1,0 +1,58 @@
+"""``hedgerow info``: versions and the machine, or what is public about a model."""
+
+from __future__ import annotations
+
+import os
+import platform
+import ssl
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table as Screen
+
+from .. import __version__
+from ..models import load_model
+from . import screen
+
+
+def info(
+    model: Annotated[Path | None, typer.Argument(help="A model directory to describe.")] = None,
+    as_json: screen.AsJson = False,
+) -> None:
+    """Show versions and the machine, or with a model directory what anybody may know about that model."""
+    facts = _machine() if model is None else _model(model)
+    if as_json:
+        screen.print_json(facts)
+        return
+    shown = Screen(show_header=False, box=None)
+    for name, value in facts.items():
+        shown.add_row(name.replace("_", " "), screen.shown(value))
+    screen.out().print(shown)
+
+
+def _machine() -> dict[str, Any]:
+    packages = ("numpy", "numba", "cryptography", "scikit-learn", "pyarrow")
+    return {
+        "hedgerow": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processors": os.cpu_count() or 1,
+        "tls": ssl.OPENSSL_VERSION,
+        **{name: version(name) for name in packages},
+    }
+
+
+def _model(directory: Path) -> dict[str, Any]:
+    facts = load_model(directory)[0].facts
+    return {
+        "model": facts.identity,
+        "algorithm": facts.algorithm,
+        "rows": facts.shape.rows,
+        "height": facts.shape.height,
+        "bits_of_a_value": facts.shape.value_bits,
+        "target": facts.target,
+        "classes": list(facts.classes),
+        "attributes": facts.attribute_names,
+    }

@@ -1,0 +1,90 @@
+"""``hedgerow predict`` and ``hedgerow evaluate``: rows stay secret, answers are opened to the asker."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table as Screen
+
+from ..estimators import SecretModel
+from ..tables import Table, read_table
+from . import screen
+from .train import DataFile, numbers_of
+
+ModelDirectory = Annotated[Path, typer.Argument(help="What 'hedgerow train --out' wrote.")]
+
+
+def _attributes(model: SecretModel, table: Table) -> list[Any]:
+    return numbers_of(table.only(model.facts.attribute_names))
+
+
+def predict(
+    model: ModelDirectory,
+    data: DataFile,
+    out: Annotated[Path | None, typer.Option(help="Write a .csv file instead of printing.")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes as well.")] = False,
+    as_json: screen.AsJson = False,
+    quiet: screen.Quiet = False,
+) -> None:
+    """Predict secret rows with a secret model; only the predictions are opened, here.
+
+    Columns are found by name; others are ignored. Example: hedgerow predict model/ new.csv --out answers.csv
+    """
+    secret = SecretModel.load(model)
+    table = read_table(data)
+    columns = _attributes(secret, table)
+    with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
+        labels = secret.labels(columns, ticked)
+    chances = secret.probabilities(columns) if proba else None
+    names = [secret.facts.target]
+    if chances is not None:
+        names += [f"p({name})" for name in secret.facts.classes]
+    if as_json:
+        found: dict[str, Any] = {names[0]: labels.tolist()}
+        if chances is not None:
+            found |= {name: chances[:, k].round(6).tolist() for k, name in enumerate(names[1:])}
+        screen.print_json(found)
+        return
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for i, label in enumerate(labels.tolist()):
+        writer.writerow([label, *([] if chances is None else (f"{p:.6f}" for p in chances[i]))])
+    screen.write_text(out, text.getvalue())
+
+
+def evaluate(
+    model: ModelDirectory,
+    data: DataFile,
+    target: Annotated[str | None, typer.Option(help="The true classes; as in training if not given.")] = None,
+    as_json: screen.AsJson = False,
+    quiet: screen.Quiet = False,
+) -> None:
+    """Accuracy and confusion matrix on secret rows and secret labels; nothing else is opened.
+
+    Example: hedgerow evaluate model/ test.csv --target readmitted
+    """
+    secret = SecretModel.load(model)
+    table = read_table(data)
+    labels = table.column(target or secret.facts.target)
+    columns = _attributes(secret, table)
+    with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
+        matrix = secret.confusion(columns, labels, ticked)
+    accuracy = float(np.trace(matrix) / matrix.sum())
+    classes = [str(name) for name in secret.facts.classes]
+    if as_json:
+        facts = {"rows": len(table), "accuracy": accuracy, "classes": classes, "confusion": matrix.tolist()}
+        screen.print_json(facts)
+        return
+    shown = Screen(title=f"accuracy {accuracy:.4f} on {len(table):,} rows")
+    shown.add_column("true class")
+    for name in classes:
+        shown.add_column(f"predicted {name}", justify="right")
+    for name, row in zip(classes, matrix.tolist(), strict=True):
+        shown.add_row(name, *(f"{count:,}" for count in row))
+    screen.out().print(shown)

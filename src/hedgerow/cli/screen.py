@@ -1,0 +1,111 @@
+"""What all commands share: where to print, progress bars, JSON, exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ..runtime import Moment
+
+EXIT_CODES = {
+    0: "success",
+    1: "an error inside Hedgerow; run again with --debug and report it",
+    2: "the command line is wrong",
+    3: "the input was refused; nothing was shared, sent or written",
+    4: "a compute party failed or was out of reach",
+    130: "interrupted",
+}
+
+EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+
+STEPS = ("order", "test selection", "tests", "next layer")
+SORT_WEIGHT = 3
+
+
+def out() -> Console:
+    """Results go to standard output."""
+    return Console()
+
+
+def notes() -> Console:
+    """Progress and remarks go to standard error, so that results can be piped."""
+    return Console(stderr=True)
+
+
+def print_json(facts: Any) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(facts, ensure_ascii=False, default=str))
+
+
+def megabytes(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} kB"
+
+
+def shown(value: Any) -> str:
+    """A fact for people: lists by commas, yes and no, digits in groups."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {shown(v)}" for name, v in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _bar(hidden: bool) -> Progress:
+    console = notes()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[spent]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal)
+
+
+@contextmanager
+def training_progress(height: int, hidden: bool) -> Iterator[Callable[[Moment], None]]:
+    """A bar with layer, step, rounds and bytes; silent when standard error is no terminal."""
+    total = SORT_WEIGHT + height * len(STEPS) + 1
+    with _bar(hidden) as bar:
+        task = bar.add_task("starting three parties", total=total, spent="")
+
+        def show(moment: Moment) -> None:
+            done = 0 if moment.step == "sort" else SORT_WEIGHT + moment.layer * len(STEPS)
+            if moment.step in STEPS:
+                done += STEPS.index(moment.step)
+            place = f"layer {moment.layer + 1} of {height}: " if moment.step in STEPS else ""
+            spent = f"{moment.rounds:,} rounds, {megabytes(moment.sent)} a party"
+            bar.update(task, completed=done, description=place + moment.step, spent=spent)
+
+        yield show
+
+
+@contextmanager
+def row_progress(what: str, rows: int, hidden: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar over rows."""
+    with _bar(hidden) as bar:
+        task = bar.add_task(what, total=rows, spent=f"{rows:,} rows")
+        yield lambda done, _: bar.update(task, completed=done)
+
+
+def write_text(path: Path | None, text: str) -> None:
+    """To a file, or to standard output."""
+    if path is None:
+        sys.stdout.write(text)
+    else:
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,61 @@
+"""What anybody may know about a model: its shape, the schema of its table, the names of its classes."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..tables import Schema
+from ..trees.shape import TreeShape
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """The public part of a model. ``classes`` are plain values: numbers, text or booleans."""
+
+    shape: TreeShape
+    schema: Schema
+    target: str
+    classes: tuple[Any, ...]
+    algorithm: str = "fast"
+    identity: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def attribute_names(self) -> list[str]:
+        """Names of the attributes, in the order of their numbers."""
+        return [column.name for column in self.schema.attributes]
+
+    def labels(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Class values for class numbers."""
+        return np.asarray(self.classes)[numbers.astype(np.int64)]
+
+    def entry(self) -> dict[str, Any]:
+        """As it stands in a manifest."""
+        return {
+            "identity": self.identity,
+            "algorithm": self.algorithm,
+            "shape": asdict(self.shape),
+            "target": self.target,
+            "classes": list(self.classes),
+            "columns": self.schema.entries(),
+        }
+
+    @staticmethod
+    def of_entry(entry: Any) -> ModelFacts:
+        """The inverse of :meth:`entry`; raises :class:`InputError` on anything else."""
+        try:
+            return ModelFacts(
+                TreeShape(**entry["shape"]),
+                Schema.of_entries(entry["columns"]),
+                str(entry["target"]),
+                tuple(entry["classes"]),
+                str(entry["algorithm"]),
+                str(entry["identity"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise InputError(f"the model's manifest is incomplete ({type(error).__name__})") from None

@@ -1,0 +1,214 @@
+"""A tree its owners have opened: as text, JSON, Graphviz, a picture, or scikit-learn's own tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..reference.node import Leaf
+from ..sharing import reconstruct
+from ..tables.fixed import at_most, threshold_units
+from ..trees.model import SharedTree, decode, reconstruct_tree
+from .facts import ModelFacts
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedNode:
+    """A leaf with a class number, or a test ``2·value < threshold`` on fixed-point values with two children.
+
+    ``counts`` are training rows per class, where they were opened.
+    """
+
+    counts: tuple[int, ...] | None
+    label: int | None = None
+    attribute: int = -1
+    threshold: int = 0
+    if_true: RevealedNode | None = None
+    if_false: RevealedNode | None = None
+
+    @property
+    def children(self) -> tuple[RevealedNode, RevealedNode] | None:
+        """The true and the false child, or ``None`` at a leaf."""
+        if self.if_true is None or self.if_false is None:
+            return None
+        return self.if_true, self.if_false
+
+
+def reveal_tree(trees: Sequence[SharedTree], facts: ModelFacts, counts: bool = False) -> RevealedTree:
+    """Put the three parties' shares together. Leaf counts are opened only where asked for."""
+    opened = reconstruct_tree(trees)
+    plain = decode(opened)
+    numbers = [int(number) for number in opened.leaves[0]]
+    table: dict[int, tuple[int, ...]] = {}
+    if counts:
+        if not trees[0].counts:
+            raise InputError("this model has no class counts: train it with algorithm 'fast'")
+        columns = [reconstruct([tree.counts[c] for tree in trees]) for c in range(len(facts.classes))]
+        table = {number: tuple(int(column[i]) for column in columns) for i, number in enumerate(numbers)}
+    splits = [{int(n): int(t) for n, t in zip(layer[0], layer[2], strict=True)} for layer in opened.inner]
+
+    def build(node: Any, layer: int, number: int) -> RevealedNode:
+        while layer < opened.height and splits[layer][number] == 0:
+            layer += 1
+        if isinstance(node, Leaf):
+            return RevealedNode(table.get(number) if counts else None, label=node.label)
+        true = build(node.if_true, layer + 1, number + (1 << layer))
+        false = build(node.if_false, layer + 1, number)
+        both = tuple(a + b for a, b in zip(true.counts or (), false.counts or (), strict=True)) if counts else None
+        return RevealedNode(both, None, node.attribute, node.threshold, true, false)
+
+    return RevealedTree(build(plain, 0, 1), facts)
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedTree:
+    """An ordinary decision tree, in the units and names of its table."""
+
+    root: RevealedNode
+    facts: ModelFacts
+
+    def __repr__(self) -> str:
+        return f"RevealedTree({sum(1 for _ in self._walk())} nodes, depth {self.depth})"
+
+    def _walk(self) -> Iterator[tuple[RevealedNode, int]]:
+        """All nodes with their depth, parents before children, the true side first."""
+        stack = [(self.root, 0)]
+        while stack:
+            node, depth = stack.pop()
+            yield node, depth
+            if node.children:
+                stack += [(node.children[1], depth + 1), (node.children[0], depth + 1)]
+
+    @property
+    def depth(self) -> int:
+        """The longest path from the root to a leaf."""
+        return max(depth for _, depth in self._walk())
+
+    def threshold(self, node: RevealedNode) -> float:
+        """A node's threshold in the attribute's own units; the true side has smaller values."""
+        return threshold_units(self.facts.schema.attributes[node.attribute], node.threshold)
+
+    def _test(self, node: RevealedNode) -> tuple[str, str]:
+        return self.facts.attribute_names[node.attribute], f"{self.threshold(node):.12g}"
+
+    def _class(self, node: RevealedNode) -> str:
+        assert node.label is not None
+        return str(self.facts.classes[node.label])
+
+    def export_text(self) -> str:
+        """The tree as indented lines, in the manner of scikit-learn's ``export_text``."""
+        lines: list[str] = []
+
+        def show(node: RevealedNode, indent: str) -> None:
+            counts = "" if node.counts is None else f"   {list(node.counts)}"
+            if node.children is None:
+                lines.append(f"{indent}|--- class: {self._class(node)}{counts}")
+                return
+            name, limit = self._test(node)
+            for sign, child in zip(("< ", ">="), node.children, strict=True):
+                lines.append(f"{indent}|--- {name} {sign} {limit}")
+                show(child, indent + "|   ")
+
+        show(self.root, "")
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as nested dictionaries of plain values."""
+
+        def plain(node: RevealedNode) -> dict[str, Any]:
+            counts = {} if node.counts is None else {"samples": sum(node.counts), "counts": list(node.counts)}
+            if node.children is None:
+                return {"class": self.facts.classes[node.label or 0], **counts}
+            name, _ = self._test(node)
+            true, false = (plain(child) for child in node.children)
+            return {"attribute": name, "below": self.threshold(node), **counts, "true": true, "false": false}
+
+        return {"classes": list(self.facts.classes), "target": self.facts.target, "tree": plain(self.root)}
+
+    def to_json(self) -> str:
+        """The tree as JSON."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+    def to_dot(self) -> str:
+        """The tree for Graphviz."""
+        lines = ["digraph tree {", '  node [shape=box, style="rounded,filled", fillcolor="#f4f7ef", fontname="sans"];']
+        numbers = {id(node): k for k, (node, _) in enumerate(self._walk())}
+        for node, _ in self._walk():
+            lines.append(f"  n{numbers[id(node)]} [label={json.dumps(self._caption(node), ensure_ascii=False)}];")
+            for child, answer in zip(node.children or (), ("yes", "no"), strict=False):
+                lines.append(f'  n{numbers[id(node)]} -> n{numbers[id(child)]} [label="{answer}"];')
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def _caption(self, node: RevealedNode) -> str:
+        counts = "" if node.counts is None else f"\n{sum(node.counts)} rows: {' / '.join(map(str, node.counts))}"
+        if node.children is None:
+            return self._class(node) + counts
+        name, limit = self._test(node)
+        return f"{name} < {limit}{counts}"
+
+    def plot(self, path: Path | str | None = None, ax: Any = None) -> Any:
+        """Draw the tree with Matplotlib, into ``ax`` or a new figure, and with ``path`` to a file; returns the axes."""
+        from .picture import draw_tree
+
+        return draw_tree(self, self._caption, path, ax)
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """The normalised total decrease of Gini impurity by each attribute; needs opened counts."""
+        if self.root.counts is None:
+            raise InputError("importances need the leaves' counts: call reveal(counts=True)")
+
+        def impurity(node: RevealedNode) -> float:
+            counts = np.array(node.counts, float)
+            return float(counts.sum() - (counts**2).sum() / counts.sum())
+
+        found = np.zeros(len(self.facts.attribute_names))
+        for node, _ in self._walk():
+            if node.children:
+                found[node.attribute] += impurity(node) - sum(impurity(child) for child in node.children)
+        return found / found.sum() if found.sum() > 0 else found
+
+    def predict(self, x: Any) -> npt.NDArray[Any]:
+        """Classes of plain rows ``x[row, attribute]``, in the table's own units."""
+        values = np.asarray(x, float)
+        labels = np.empty(len(values), np.int64)
+
+        def fill(node: RevealedNode, rows: npt.NDArray[Any]) -> None:
+            if node.children is None:
+                labels[rows] = node.label or 0
+                return
+            passes = values[rows, node.attribute] < self.threshold(node)
+            fill(node.children[0], rows[passes])
+            fill(node.children[1], rows[~passes])
+
+        fill(self.root, np.arange(len(values)))
+        return self.facts.labels(labels)
+
+    def to_sklearn(self) -> Any:
+        """A fitted ``sklearn.tree.DecisionTreeClassifier`` with the same tests, for scikit-learn's tools.
+
+        scikit-learn sees attributes as 32-bit floating point and has tests ``value <= limit``.
+        """
+        from .convert import to_sklearn
+
+        nodes = [node for node, _ in self._walk()]
+        columns = self.facts.schema.attributes
+        limits = [at_most(columns[node.attribute], node.threshold) if node.children else -2.0 for node in nodes]
+        return to_sklearn(nodes, limits, self.facts)
+
+    def to_onnx(self) -> bytes:
+        """The tree as an ONNX model, through ``skl2onnx`` (``pip install hedgerow[onnx]``)."""
+        try:
+            from skl2onnx import to_onnx
+        except ImportError:
+            raise InputError("ONNX needs the package skl2onnx: pip install 'hedgerow[onnx]'") from None
+        example = np.zeros((1, len(self.facts.attribute_names)), np.float32)
+        converted: bytes = to_onnx(self.to_sklearn(), example, options={"zipmap": False}).SerializeToString()
+        return converted

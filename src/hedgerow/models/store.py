@@ -1,0 +1,188 @@
+"""Model files: one directory for every party, with a manifest in the clear and that party's shares.
+
+``manifest.json`` names format, version, party and the public facts, and has a checksum of ``shares.npz``. Directories
+are written under another name and renamed when complete, so a half-written model is never seen. Only the owner may
+read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..sharing import RING32, RING64, ArithmeticShare, Ring
+from ..trees.model import SharedTree
+from .facts import ModelFacts
+
+FORMAT = "hedgerow model"
+VERSION = 1
+MANIFEST = "manifest.json"
+SHARES = "shares.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class PartyModel:
+    """One party's part of a model."""
+
+    facts: ModelFacts
+    party: int
+    tree: SharedTree
+
+
+def _named(tree: SharedTree) -> Iterator[tuple[str, ArithmeticShare]]:
+    """Every vector of a tree with its name in the file."""
+    for k, (number, attribute, threshold) in enumerate(tree.inner):
+        yield f"layer{k}.number", number
+        yield f"layer{k}.attribute", attribute
+        yield f"layer{k}.threshold", threshold
+    yield "leaf.number", tree.leaves[0]
+    yield "leaf.label", tree.leaves[1]
+    for c, count in enumerate(tree.counts):
+        yield f"leaf.count{c}", count
+
+
+def share_bytes(tree: SharedTree) -> bytes:
+    """A tree's shares as the content of a ``.npz`` file."""
+    arrays = {}
+    for name, share in _named(tree):
+        arrays[f"{name}.left"], arrays[f"{name}.right"] = share.left, share.right
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def tree_of_bytes(content: bytes, facts: ModelFacts) -> SharedTree:
+    """The inverse of :func:`share_bytes`; every array must have the length and type the shape demands."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
+        raise InputError("the share file is damaged") from None
+
+    def share(name: str, length: int) -> ArithmeticShare:
+        sides = [arrays.get(f"{name}.{side}") for side in ("left", "right")]
+        return ArithmeticShare(*_checked(name, sides, length))
+
+    shape = facts.shape
+    inner = []
+    for k in range(shape.height):
+        names = (f"layer{k}.{column}" for column in ("number", "attribute", "threshold"))
+        number, attribute, threshold = (share(name, shape.layer_length(k)) for name in names)
+        inner.append((number, attribute, threshold))
+    length = shape.layer_length(shape.height)
+    counts = [c for c in range(len(facts.classes)) if f"leaf.count{c}.left" in arrays]
+    return SharedTree(
+        inner,
+        (share("leaf.number", length), share("leaf.label", length)),
+        [share(f"leaf.count{c}", length) for c in counts],
+    )
+
+
+def _checked(
+    name: str, sides: Sequence[npt.NDArray[Any] | None], length: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Ring]:
+    left, right = sides
+    if left is None or right is None:
+        raise InputError(f"the share file lacks '{name}'")
+    ring = {RING32.dtype: RING32, RING64.dtype: RING64}.get(left.dtype)
+    if ring is None or right.dtype != left.dtype or left.shape != (length,) or right.shape != (length,):
+        raise InputError(f"the share file's '{name}' does not have the shape the manifest declares")
+    return left, right, ring
+
+
+def private_write(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def save_party(model: PartyModel, directory: Path) -> None:
+    """Write one party's directory, all or nothing; an existing one is refused."""
+    if directory.exists():
+        raise InputError(f"{directory} exists already: choose another place or remove it")
+    content = share_bytes(model.tree)
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "party": model.party,
+        "facts": model.facts.entry(),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}")
+    unfinished.mkdir(mode=0o700)
+    try:
+        private_write(unfinished / SHARES, content)
+        private_write(unfinished / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        unfinished.rename(directory)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def load_party(directory: Path) -> PartyModel:
+    """Read one party's directory; wrong, truncated or foreign files are refused."""
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        content = (directory / SHARES).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{directory} holds no Hedgerow model ({MANIFEST} and {SHARES} are needed)") from None
+    except (OSError, ValueError):
+        raise InputError(f"{directory} cannot be read as a Hedgerow model") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise InputError(f"{directory} holds something else than a Hedgerow model")
+    if manifest.get("version") != VERSION:
+        raise InputError(f"{directory} has model format {manifest.get('version')}; this version reads format {VERSION}")
+    if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
+        raise InputError(f"{directory / SHARES} is damaged: its checksum differs from the manifest's")
+    if manifest.get("party") not in (0, 1, 2):
+        raise InputError(f"{directory} names no party")
+    try:
+        facts = ModelFacts.of_entry(manifest.get("facts"))
+        return PartyModel(facts, manifest["party"], tree_of_bytes(content, facts))
+    except InputError as error:
+        raise InputError(f"{directory}: {error}") from None
+
+
+def save_model(models: Sequence[PartyModel], directory: Path) -> None:
+    """Write all three parties' parts of a local model as ``party0`` to ``party2``, all or nothing."""
+    if directory.exists():
+        raise InputError(f"{directory} exists already: choose another place or remove it")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}")
+    try:
+        unfinished.mkdir(mode=0o700)
+        for model in models:
+            save_party(model, unfinished / f"party{model.party}")
+        unfinished.rename(directory)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def load_model(directory: Path) -> list[PartyModel]:
+    """Read a local model; the three parts must belong together."""
+    if not directory.is_dir():
+        raise InputError(f"there is no model directory {directory}")
+    models = [load_party(directory / f"party{party}") for party in range(3)]
+    if [model.party for model in models] != [0, 1, 2]:
+        raise InputError(f"{directory}: the parties' parts are mixed up")
+    if any(model.facts != models[0].facts for model in models):
+        raise InputError(f"{directory}: the parts belong to different models")
+    return models

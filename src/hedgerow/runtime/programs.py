@@ -1,0 +1,44 @@
+"""What party processes run for the product: training, prediction, evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..sharing import ArithmeticShare, Context
+from ..trees.fast import quiet
+from ..trees.model import SharedTree
+from ..trees.predict import confusion, predict_labels, predict_probabilities
+from ..trees.shape import TreeShape
+from ..trees.train import train_tree
+
+Report = Callable[[int, str], None]
+
+
+def run_training(
+    ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str, report: Report = quiet
+) -> SharedTree:
+    """Train a tree; every party keeps its own shares of it."""
+    return train_tree(ctx, x, y, shape, algorithm, progress=report)
+
+
+def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
+    count = len(x) // shape.attributes
+    return [x[j * count : (j + 1) * count] for j in range(shape.attributes)]
+
+
+def run_labels(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape: TreeShape) -> ArithmeticShare:
+    """Shares of every row's class number."""
+    return predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
+
+
+def run_probabilities(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
+    """Shares of every row's probabilities of the classes but the first, times 2^16."""
+    return predict_probabilities(ctx.step("predict"), tree, _columns(x, shape), shape)
+
+
+def run_confusion(
+    ctx: Context, tree: SharedTree, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, classes: int
+) -> ArithmeticShare:
+    """Shares of the confusion matrix alone."""
+    predicted = predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
+    return confusion(ctx.step("confusion"), y, predicted, classes)

@@ -1,0 +1,17 @@
+"""Tables in the clear, at their owner: files, schemas, fixed-point numbers. Nothing here is shared or sent."""
+
+from .fixed import encode, encode_doubled, propose_column
+from .reader import Table, read_table
+from .schema import Column, Schema, read_schema, write_schema
+
+__all__ = [
+    "Column",
+    "Schema",
+    "Table",
+    "encode",
+    "encode_doubled",
+    "propose_column",
+    "read_schema",
+    "read_table",
+    "write_schema",
+]

@@ -1,0 +1,153 @@
+"""Numbers as fixed point: exact where a few decimals suffice, else rounded with the largest error known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from .schema import MAX_BITS, Column
+
+MAX_DECIMALS = 15
+ROUNDED_BITS = 52
+"""Bits granted to a column that no number of decimals represents exactly, unless rows leave fewer."""
+
+Values = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A column and the largest difference between a value and what is kept of it."""
+
+    column: Column
+    largest_error: float
+
+
+def scaled(values: Values, decimals: int) -> Values:
+    """v·10^decimals, not rounded; whole numbers stay whole where they can."""
+    if decimals == 0 or values.size == 0:
+        return values
+    if values.dtype.kind in "iub" and decimals > 0:
+        exact: Values = values.astype(object) * 10**decimals
+        return exact
+    numbers = values.astype(np.float64)
+    return numbers * 10.0**decimals if decimals > 0 else numbers / 10.0**-decimals
+
+
+def _whole(values: Values, decimals: int) -> Values:
+    """v·10^decimals rounded to whole numbers, as Python's where 64 bits could be exceeded."""
+    grid = scaled(values, decimals)
+    if grid.dtype.kind in "iubO":
+        return grid
+    rounded = np.rint(grid)
+    if rounded.size and np.abs(rounded).max() >= 2.0**62:
+        return np.array([int(v) for v in rounded], dtype=object)
+    return rounded.astype(np.int64)
+
+
+def _exact(values: Values, decimals: int) -> bool:
+    """Whether every value is a multiple of 10^-decimals, as far as floating point can say."""
+    if values.dtype.kind in "iub":
+        return decimals >= 0
+    whole = np.rint(scaled(values, decimals))
+    return bool((np.abs(whole) < 2.0**53).all() and (whole / 10.0**decimals == values).all())
+
+
+def _width(values: Values, decimals: int) -> tuple[int, bool]:
+    """Bits and sign of a column kept with so many decimals."""
+    whole = _whole(values, decimals)
+    low, high = (int(whole.min()), int(whole.max())) if whole.size else (0, 0)
+    if low < 0:
+        return max(high.bit_length(), (-low - 1).bit_length()) + 1, True
+    return max(1, high.bit_length()), False
+
+
+def propose_column(name: str, values: Values, most_bits: int = MAX_BITS) -> Proposal:
+    """The fewest decimals that keep every value exactly; failing that, as many as fit, with the largest error.
+
+    ``most_bits`` is what the number of rows leaves for a value.
+    """
+    check_numbers(name, values)
+    for decimals in range(MAX_DECIMALS + 1):
+        if _exact(values, decimals):
+            bits, signed = _width(values, decimals)
+            if bits <= most_bits:
+                return Proposal(Column(name, "number", decimals, bits, signed), 0.0)
+            break
+    return _rounded(name, values, min(ROUNDED_BITS, most_bits))
+
+
+def _rounded(name: str, values: Values, most_bits: int) -> Proposal:
+    """As many decimals as ``most_bits`` allow."""
+    numbers = values.astype(np.float64)
+    largest = float(np.abs(numbers).max())
+    decimals = int(np.floor((most_bits - 2) * np.log10(2.0) - np.log10(largest))) + 1
+    while True:
+        bits, signed = _width(numbers, decimals)
+        if bits <= most_bits:
+            break
+        decimals -= 1
+    kept = _whole(numbers, decimals).astype(np.float64)
+    error = float(np.abs(kept / 10.0**decimals - numbers).max())
+    return Proposal(Column(name, "number", decimals, bits, signed), error)
+
+
+def check_numbers(name: str, values: Values) -> None:
+    """Refuse what is no finite number, with the first row (counted from 1) at fault."""
+    if values.dtype.kind not in "iubf":
+        raise InputError(f"column '{name}' does not hold numbers")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
+        raise InputError(f"column '{name}', row {row}: a value is missing or not finite; fill or drop it first")
+
+
+def encode(column: Column, values: Values) -> tuple[npt.NDArray[np.uint64], float]:
+    """Values as whole numbers from 0 on, below 2^bits, and the largest rounding error."""
+    check_numbers(column.name, values)
+    whole = _whole(values, column.decimals)
+    low, high = -column.offset, (1 << column.bits) - 1 - column.offset
+    if whole.size and (int(whole.min()) < low or int(whole.max()) > high):
+        row = int(np.flatnonzero((whole < low) | (whole > high))[0]) + 1
+        raise InputError(
+            f"column '{column.name}', row {row}: the value does not fit the schema's {column.bits} bits with "
+            f"{column.decimals} decimals; widen the schema or check the value"
+        )
+    error = 0.0
+    if values.dtype.kind == "f" and values.size:
+        error = float(np.abs(whole.astype(np.float64) / 10.0**column.decimals - values).max())
+    return (whole + column.offset).astype(np.uint64), error
+
+
+def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
+    """⌊2·v·10^decimals⌋ from 0 on, for prediction; what lies outside the schema's range is moved to its end.
+
+    Every test is 2v < t with a whole t inside the range, so neither the rounding down nor the moving changes it.
+    """
+    check_numbers(column.name, values)
+    grid = scaled(values, column.decimals)
+    if grid.dtype.kind == "f":
+        on_grid = np.rint(grid)
+        exact = on_grid / 10.0**column.decimals == values
+        doubled = np.where(exact, 2 * on_grid, np.floor(2 * grid))
+    else:
+        doubled = grid.astype(object) * 2 if grid.dtype == object else grid.astype(np.int64) * 2
+    low, high = -2 * column.offset, (2 << column.bits) - 1 - 2 * column.offset
+    if doubled.dtype.kind == "f":
+        inside = np.clip(doubled, float(low), 2.0**63 - 1024)
+        return (np.minimum(inside.astype(np.int64), high) - low).astype(np.uint64)
+    return (np.clip(doubled, low, high) - low).astype(np.uint64)
+
+
+def threshold_units(column: Column, threshold: int) -> float:
+    """A trained threshold t of the test 2v < t in the column's own units."""
+    doubled = threshold - 2 * column.offset
+    return float(Fraction(doubled, 2) / Fraction(10) ** column.decimals)
+
+
+def at_most(column: Column, threshold: int) -> float:
+    """The test 2v < t as v ≤ x: the largest x on the half grid below the threshold, in the column's own units."""
+    return threshold_units(column, threshold - 1)

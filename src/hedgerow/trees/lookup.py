@@ -1,0 +1,84 @@
+"""Fetching a node's columns for every row that stands at it, when both are secret.
+
+Two ways, chosen by the public sizes: compare every row with every node (few rounds, rows times nodes), or sort nodes
+and rows together and let prefix sums carry a node's columns to the rows behind it (rows plus nodes, more rounds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..oblivious import apply, sort_permutation, unapply
+from ..oblivious.packed import cut, pad, padded
+from ..primitives import is_zero, select_sum
+from ..sharing import ArithmeticShare, Context
+
+ONE_HOT_NODES = 32
+"""Up to this many nodes every row is compared with each; docs/adr/0004-prediction.md has the measurement."""
+
+
+def lookup(
+    ctx: Context,
+    numbers: ArithmeticShare,
+    columns: Sequence[ArithmeticShare],
+    rows: ArithmeticShare,
+    bits: int,
+    one_hot: bool | None = None,
+) -> list[ArithmeticShare]:
+    """For every row the columns of the node with the row's number.
+
+    ``numbers`` are distinct but for the padding 0, which no row has; every row's number is among them. All have at most
+    ``bits`` bits. Reveals: nothing beyond shapes; where sorted, a permutation under a fresh shuffle.
+    """
+    if one_hot is None:
+        one_hot = len(numbers) <= ONE_HOT_NODES
+    return (_compared if one_hot else _sorted)(ctx, numbers, columns, rows, bits)
+
+
+def _compared(
+    ctx: Context,
+    numbers: ArithmeticShare,
+    columns: Sequence[ArithmeticShare],
+    rows: ArithmeticShare,
+    bits: int,
+) -> list[ArithmeticShare]:
+    """A bit for every pair of a node and a row, then the sum of bits times columns."""
+    nodes, count, length = len(numbers), len(rows), padded(len(rows))
+    wanted = ArithmeticShare.concatenate([pad(rows, length)] * nodes)
+    here = cut(is_zero(ctx.step("equal"), wanted - repeated(numbers, length), bits), nodes)
+    table = [[repeated(column[i : i + 1], length) for column in columns] for i in range(nodes)]
+    found = select_sum(ctx.step("fetch"), [here.row(i) for i in range(nodes)], table)
+    return [column[:count] for column in found]
+
+
+def _sorted(
+    ctx: Context,
+    numbers: ArithmeticShare,
+    columns: Sequence[ArithmeticShare],
+    rows: ArithmeticShare,
+    bits: int,
+) -> list[ArithmeticShare]:
+    """Nodes in order hold differences to the node before; sorted among the rows, prefix sums give every row its node's.
+
+    Sorting is stable and nodes come first in the joint vector, so every node stands before the rows at it.
+    """
+    nodes = len(numbers)
+    order = sort_permutation(ctx.step("nodes"), [numbers], [bits])
+    numbers, *ordered = apply(ctx.step("order"), order, [numbers, *columns])
+    joint = ArithmeticShare.concatenate([numbers, rows])
+    among = sort_permutation(ctx.step("rows"), [joint], [bits])
+    steps = [pad(column - _moved_on(column), len(joint)) for column in ordered]
+    told = [column.prefix_sum() for column in apply(ctx.step("meet"), among, steps)]
+    return [column[nodes:] for column in unapply(ctx.step("back"), among, told)]
+
+
+def repeated(x: ArithmeticShare, times: int) -> ArithmeticShare:
+    """Every item ``times`` times in a row."""
+    return ArithmeticShare(np.repeat(x.left, times), np.repeat(x.right, times), x.ring)
+
+
+def _moved_on(x: ArithmeticShare) -> ArithmeticShare:
+    """Every place gets the item before it, the first one 0."""
+    return ArithmeticShare.concatenate([(x - x)[:1], x[:-1]])

@@ -1,0 +1,105 @@
+"""Private prediction: shared rows walk down a shared tree, one layer at a time, all rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..oblivious.packed import cut, pad, padded
+from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum
+from ..sharing import RING32, ArithmeticShare, Context, public
+from .lookup import lookup
+from .model import SharedTree
+from .shape import TreeShape
+
+PROBABILITY_PLACES = 16
+"""Binary places of a predicted probability."""
+BATCH = 1 << 20
+"""Rows times attributes (or nodes looked up by comparison) worked on at a time, which bounds the memory."""
+
+
+def batches(shape: TreeShape, rows: int) -> list[slice]:
+    """The rows of a table in pieces small enough to be predicted in one go."""
+    size = max(64, BATCH // max(shape.attributes, 32) // 64 * 64)
+    return [slice(start, min(rows, start + size)) for start in range(0, rows, size)]
+
+
+def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
+    """The number of the leaf every row reaches.
+
+    ``x`` are *doubled* attribute values, ⌊2v⌋, in the shape's value ring: with a whole threshold t the test 2v < t says
+    the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly.
+
+    Paper: our own; HIKC23 trains only. Cost: per layer one :mod:`.lookup`, m equalities of attribute numbers, one
+    selection among m and one comparison a row. Reveals: nothing beyond shapes.
+    """
+    count = len(x[0])
+    number = public(ctx, np.ones(count, shape.number_ring.dtype), shape.number_ring)
+    for k, (numbers, attributes, thresholds) in enumerate(tree.inner):
+        step = ctx.step(f"layer{k}")
+        columns = [attributes.narrow(RING32), thresholds.narrow(shape.value_ring)]
+        attribute, threshold = lookup(step.step("node"), numbers.narrow(number.ring), columns, number, k + 1)
+        value = _chosen_value(step.step("value"), x, attribute)
+        passes = less_than(step.step("test"), value, threshold, shape.value_bits + 1)
+        number = number + bit_to_ring(step.step("bit"), passes, number.ring).scale(1 << k)
+    return number
+
+
+def _chosen_value(ctx: Context, x: Sequence[ArithmeticShare], attribute: ArithmeticShare) -> ArithmeticShare:
+    """Every row's value of the attribute whose number (counted from 1) it holds."""
+    m, count = len(x), len(attribute)
+    length = padded(count)
+    codes = np.repeat(np.arange(1, m + 1, dtype=np.uint32), length)
+    wanted = ArithmeticShare.concatenate([pad(attribute, length)] * m) - public(ctx, codes, RING32)
+    here = cut(is_zero(ctx.step("equal"), wanted, m.bit_length()), m)
+    (value,) = select_sum(ctx.step("fetch"), [here.row(j) for j in range(m)], [[pad(column, length)] for column in x])
+    return value[:count]
+
+
+def predict_labels(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
+    """Every row's class number. Cost: :func:`walk` and one more lookup. Reveals: nothing beyond shapes."""
+    return _at_leaves(ctx, tree, x, shape, [tree.leaves[1].narrow(RING32)])[0]
+
+
+def predict_probabilities(
+    ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape
+) -> list[ArithmeticShare]:
+    """Per class but the first, every row's probability times 2^16, rounded down: the share of its leaf's training rows.
+
+    Cost: as :func:`predict_labels`, and one secret division per leaf and class. Reveals: nothing beyond shapes.
+    """
+    if not tree.counts:
+        raise ValueError("this model has no class counts, so it has no probabilities; train with the fast algorithm")
+    length, others = len(tree.counts[0]), tree.counts[1:]
+    total = tree.counts[0]
+    for count in others:
+        total = total + count
+    shares = fraction(
+        ctx.step("divide"),
+        ArithmeticShare.concatenate(others),
+        ArithmeticShare.concatenate([total] * len(others)),
+        shape.count_bits,
+        PROBABILITY_PLACES,
+    )
+    return _at_leaves(ctx, tree, x, shape, [shares[k * length : (k + 1) * length] for k in range(len(others))])
+
+
+def _at_leaves(
+    ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape, columns: list[ArithmeticShare]
+) -> list[ArithmeticShare]:
+    number = walk(ctx.step("walk"), tree, x, shape)
+    return lookup(ctx.step("leaf"), tree.leaves[0].narrow(number.ring), columns, number, shape.height + 1)
+
+
+def confusion(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare, classes: int) -> ArithmeticShare:
+    """The confusion matrix, flat, a row for every true class. Items are class numbers of 2^32.
+
+    Cost: 2·classes equalities and conversions a row, and one product of matrices. Reveals: nothing beyond shapes.
+    """
+    count = len(truth)
+    codes = public(ctx, np.repeat(np.arange(classes, dtype=np.uint32), count), RING32)
+    both = [ArithmeticShare.concatenate([side] * classes) - codes for side in (truth, predicted)]
+    hits = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(both), max(1, (classes - 1).bit_length()))
+    numbers = bit_to_ring(ctx.step("bit"), hits, RING32)
+    return inner_products(ctx.step("sum"), numbers[: classes * count], numbers[classes * count :], classes)
