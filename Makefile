@@ -14,8 +14,8 @@ demo: $(VENV)/ready
 	$(BIN)/hedgerow demo
 
 lint: $(VENV)/ready
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

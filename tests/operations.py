@@ -124,6 +124,15 @@ def bit_to_ring64(ctx, b):
     return primitives.bit_to_ring(ctx, b, RING64)
 
 
+def fraction(ctx, x, y):
+    return primitives.fraction(ctx, x, x + y, 5, 6)
+
+
+def inner_products(ctx, x, y):
+    both = ArithmeticShare.concatenate([x, y])
+    return primitives.inner_products(ctx, both, both, 2)
+
+
 def select(ctx, b, x, y):
     return primitives.select(ctx, b, [x, x.narrow(RING32)], [y, y.narrow(RING32)])
 
@@ -238,6 +247,8 @@ def _for_ring(ring: Ring) -> list[Operation]:
     ]  # fmt: skip
     if k <= 64:
         operations += [
+            Operation(f"inner_products{k}", inner_products, "xx", ring, top, lambda x, y: twin.inner_products([x, y], k), lambda n: primitives.dot_cost(4, ring)),
+            Operation(f"fraction{k}", fraction, "xx", ring, 4, lambda x, y: twin.fraction(x, x + y, 6), lambda n: primitives.fraction_cost(n, 5, 6, ring)),
             Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
             Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**32],
                       lambda n: primitives.select_sum_cost(n, 2, [ring, RING32])),

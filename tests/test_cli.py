@@ -1,10 +1,20 @@
 """The commands, run as a user runs them."""
 
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from hedgerow.tables import read_table
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
 def hedgerow(*arguments):
@@ -37,10 +47,153 @@ def test_bench_primitives_keeps_the_promises():
     assert rows["small rounds, plain TCP"]["rounds_per_second"] > 0
 
 
-def test_demo_shows_a_right_result():
-    done = hedgerow("demo")
-    assert done.returncode == 0
-    assert "equal to the plaintext result: yes" in done.stdout
+def test_demo_shows_the_product(tmp_path):
+    done = hedgerow("demo", "--out", str(tmp_path / "tree.png"))
+    assert done.returncode == 0, done.stderr
+    assert "class: malignant" in done.stdout
+    assert "scikit-learn on plain data" in done.stdout
+    assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A table and a model trained on it by the command line."""
+    place = tmp_path_factory.mktemp("cli")
+    rows = [(age, age * 7 % 31 / 10, "yes" if age * 7 % 31 > 15 else "no") for age in range(20, 90)]
+    (place / "data.csv").write_text("age,dose,ill\n" + "".join(f"{a},{d},{y}\n" for a, d, y in rows))
+    done = hedgerow(
+        "train", str(place / "data.csv"), "--target", "ill", "--max-depth", "2", "--out", str(place / "m"), "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["rows"], facts["attributes"], facts["exact"]) == (70, 2, True)
+    return place
+
+
+def test_predict_evaluate_reveal_and_info(model):
+    data, where = str(model / "data.csv"), str(model / "m")
+    predicted = hedgerow("predict", where, data, "--proba")
+    lines = predicted.stdout.splitlines()
+    assert lines[0] == "ill,p(no),p(yes)"
+    assert len(lines) == 71
+    truth = [line.split(",")[2] for line in (model / "data.csv").read_text().splitlines()[1:]]
+    assert [line.split(",")[0] for line in lines[1:]] == truth
+    facts = json.loads(hedgerow("evaluate", where, data, "--json").stdout)
+    assert facts["accuracy"] == 1.0
+    assert sum(map(sum, facts["confusion"])) == 70
+    assert "dose <  1.55" in hedgerow("reveal", where).stdout
+    assert json.loads(hedgerow("reveal", where, "--format", "json", "--counts").stdout)["tree"]["samples"] == 70
+    assert hedgerow("reveal", where, "--format", "dot").stdout.startswith("digraph")
+    hedgerow("reveal", where, "--format", "png", "--out", str(model / "t.png"))
+    assert (model / "t.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads(hedgerow("info", where, "--json").stdout)["attributes"] == ["age", "dose"]
+    assert "hedgerow" in hedgerow("info").stdout
+
+
+def test_a_schema_goes_from_inspect_to_train(model):
+    data, schema = str(model / "data.csv"), str(model / "schema.toml")
+    done = hedgerow("inspect", data, "--target", "ill", "--out", schema)
+    assert "exact" in done.stdout
+    assert 'classes = ["no", "yes"]' in (model / "schema.toml").read_text()
+    made = hedgerow(
+        "train", data, "--target", "ill", "--schema", schema, "--out", str(model / "m2"), "--max-depth", "1"
+    )
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n", "there is no column 'y'"),
+        ("a,y\n1,0\n2\n", "line 3: 1 fields"),
+        ("a,y\n1,0\nx,1\n", "column 'a', line 3: text where a number is needed"),
+        ("a,y\n1,0\n,1\n", "column 'a', line 3: the value is missing"),
+        ("a,y\n1,0\nnan,1\n", "column 'a', line 3: the value is missing"),
+        ("a,y\n1,0\ninf,1\n", "column 'a', row 2: a value is missing or not finite"),
+        ("", "is empty"),
+        ("a,y\n1,0\n2,0\n", "one class only"),
+        ("a,a,y\n1,1,0\n", "column 'a' occurs twice"),
+        ("y\n1\n0\n", "no input attribute"),
+    ],
+)
+def test_bad_tables_give_one_line_and_leave_nothing(tmp_path, content, message):
+    (tmp_path / "bad.csv").write_text(content)
+    done = hedgerow("train", str(tmp_path / "bad.csv"), "--target", "y", "--out", str(tmp_path / "model"))
+    assert done.returncode == 3
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_errors_have_their_own_exit_codes(model, tmp_path):
+    assert hedgerow("predict", str(tmp_path / "none"), str(model / "data.csv")).returncode == 3
+    assert hedgerow("train", str(model / "data.csv")).returncode == 2
+    again = hedgerow("train", str(model / "data.csv"), "--target", "ill", "--out", str(model / "m"))
+    assert again.returncode == 3
+    assert "exists already" in again.stderr
+    shown = hedgerow("--debug", "predict", str(tmp_path / "none"), str(model / "data.csv"))
+    assert "Traceback" in shown.stderr
+
+
+def test_progress_is_drawn_on_a_terminal(model):
+    """A pseudo-terminal as standard error: the bar shows layers, rounds and bytes, and is gone at the end."""
+    parent, child = pty.openpty()
+    target = str(model / "m3")
+    arguments = ["train", str(model / "data.csv"), "--target", "ill", "--out", target, "--max-depth", "30"]
+    command = [sys.executable, "-c", "from hedgerow.cli.main import main; main()", *arguments]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=child, env={**os.environ, "COLUMNS": "140", "TERM": "xterm"}
+    )
+    os.close(child)
+    drawn = b""
+    while True:
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        drawn += piece
+    assert process.wait(60) == 0
+    process.stdout.close()
+    os.close(parent)
+    text = drawn.decode(errors="replace")
+    assert re.search(r"layer \d+ of 30: ", text)
+    assert "rounds" in text
+    assert "a party" in text
+
+
+@pytest.mark.parametrize("name", ["two_hospitals", "bank_and_telecom"])
+def test_examples_run(name):
+    path = Path(__file__).parent.parent / "examples" / f"{name}.py"
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "|---" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("table", "options", "height"),
+    [
+        ("adult/adult.data", ["--no-header", "--target", "c15", "--numbers-only"], 6),
+        ("skin/Skin_NonSkin.txt", ["--no-header", "--target", "c4"], 6),
+        ("credit_default_taiwan/UCI_Credit_Card.csv", ["--target", "Y", "--ignore", "ID"], 5),
+    ],
+)
+def test_real_tables_in_one_command_are_as_good_as_scikit_learns(tmp_path, table, options, height):
+    path = SHARED / table
+    if not path.exists():
+        pytest.skip("the tables that lie beside the project are not here")
+    made = hedgerow("train", str(path), *options, "--max-depth", str(height), "--out", str(tmp_path / "m"))
+    assert made.returncode == 0, made.stderr
+    header = [o for o in options if o == "--no-header"]
+    accuracy = json.loads(hedgerow("evaluate", str(tmp_path / "m"), str(path), *header, "--json").stdout)["accuracy"]
+    content = read_table(path, header=not header)
+    target = options[options.index("--target") + 1]
+    names = [n for n in content.names if n not in (target, "ID") and not content.is_text(n)]
+    x, y = np.stack(content.numbers(names), axis=1), content.column(target)
+    plain = DecisionTreeClassifier(max_depth=height, random_state=0).fit(x, y).score(x, y)
+    assert abs(accuracy - plain) <= 0.005
 
 
 def test_help_teaches_and_mistakes_are_one_line():

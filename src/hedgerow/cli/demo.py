@@ -31,9 +31,7 @@ def demo(
     names = [str(name) for name in x.columns]
     labels, labels_test = (data.target_names[side] for side in (y, y_test))
     prepared = prepare(names, [x[name].to_numpy() for name in x], "diagnosis", labels, HEIGHT)
-    console.print(
-        f"[bold]1.[/] {len(x)} patients, {len(names)} measurements, one secret label each. Parties get:"
-    )
+    console.print(f"[bold]1.[/] {len(x)} patients, {len(names)} measurements, one secret label each. Parties get:")
     console.print(_shares(prepared.x, names[0]))
     started = time.perf_counter()
     with screen.training_progress(HEIGHT, quiet) as progress:

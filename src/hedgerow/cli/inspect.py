@@ -12,7 +12,7 @@ from rich.table import Table as Screen
 from ..estimators.secret import most_bits
 from ..tables import Column, Schema, propose_column, read_table, write_schema
 from . import screen
-from .train import DataFile
+from .train import DataFile, Header
 
 MANY_CLASSES = 100
 
@@ -21,13 +21,14 @@ def inspect(
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the proposed schema to this .toml file.")] = None,
+    header: Header = True,
     as_json: screen.AsJson = False,
 ) -> None:
     """Show how every column would be encoded, exactly or rounded, and propose a schema for owners to agree on.
 
     Nothing is shared. The schema tells others the names, decimals and bits of your columns, and the classes.
     """
-    table = read_table(data)
+    table = read_table(data, header)
     if target is not None:
         table.column(target)
     columns: list[Column] = []
@@ -35,12 +36,13 @@ def inspect(
     for name, values in zip(table.names, table.columns, strict=True):
         if name == target or values.dtype == object:
             classes = np.unique(values.astype(str)).tolist()
-            remark = (
-                f"{len(classes)} classes" if name == target else f"text, {len(classes)} values: no number"
-            )
+            remark = f"{len(classes)} classes" if name == target else f"text, {len(classes)} values: no number"
             if name == target:
                 columns.append(Column(name, "label", classes=tuple(classes[:MANY_CLASSES])))
             rows.append({"column": name, "kind": "label" if name == target else "text", "remark": remark})
+            continue
+        if name in table.missing:
+            rows.append({"column": name, "kind": "number", "remark": f"missing value, line {table.missing[name]}"})
             continue
         proposal = propose_column(name, values, most_bits(len(table)))
         column = proposal.column

@@ -12,15 +12,11 @@ import typer
 from rich.table import Table as Screen
 
 from ..estimators import SecretModel
-from ..tables import Table, read_table
+from ..tables import read_table
 from . import screen
-from .train import DataFile, numbers_of
+from .train import DataFile, Header
 
 ModelDirectory = Annotated[Path, typer.Argument(help="What 'hedgerow train --out' wrote.")]
-
-
-def _attributes(model: SecretModel, table: Table) -> list[Any]:
-    return numbers_of(table.only(model.facts.attribute_names))
 
 
 def predict(
@@ -28,6 +24,7 @@ def predict(
     data: DataFile,
     out: Annotated[Path | None, typer.Option(help="Write a .csv file instead of printing.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes as well.")] = False,
+    header: Header = True,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
@@ -36,8 +33,8 @@ def predict(
     Columns are found by name; others are ignored. Example: hedgerow predict model/ new.csv --out answers.csv
     """
     secret = SecretModel.load(model)
-    table = read_table(data)
-    columns = _attributes(secret, table)
+    table = read_table(data, header)
+    columns = table.numbers(secret.facts.attribute_names)
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
         labels = secret.labels(columns, ticked)
     chances = secret.probabilities(columns) if proba else None
@@ -62,6 +59,7 @@ def evaluate(
     model: ModelDirectory,
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The true classes; as in training if not given.")] = None,
+    header: Header = True,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
@@ -70,9 +68,9 @@ def evaluate(
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
     secret = SecretModel.load(model)
-    table = read_table(data)
+    table = read_table(data, header)
     labels = table.column(target or secret.facts.target)
-    columns = _attributes(secret, table)
+    columns = table.numbers(secret.facts.attribute_names)
     with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
         matrix = secret.confusion(columns, labels, ticked)
     accuracy = float(np.trace(matrix) / matrix.sum())

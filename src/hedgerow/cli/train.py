@@ -11,18 +11,15 @@ from rich.table import Table as Screen
 
 from ..errors import InputError
 from ..estimators import Prepared, prepare, train_secret
-from ..tables import Table, read_schema, read_table
-from ..tables.reader import check_attribute
+from ..tables import read_schema, read_table
 from . import screen
 
 DataFile = Annotated[Path, typer.Argument(help="A .csv (first line: column names) or .parquet file.")]
 
 
-def numbers_of(table: Table) -> list[Any]:
-    """The columns of a table, all of which must be numbers."""
-    for name, values in zip(table.names, table.columns, strict=True):
-        check_attribute(name, values)
-    return table.columns
+Header = Annotated[
+    bool, typer.Option("--header/--no-header", help="Whether the first line names the columns; else c1, c2, …")
+]
 
 
 def train(
@@ -31,6 +28,9 @@ def train(
     out: Annotated[Path, typer.Option(help="Directory for the model; one directory a party is made in it.")],
     max_depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
     schema: Annotated[Path | None, typer.Option(help="A schema file (see 'hedgerow inspect').")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")] = None,
+    numbers_only: Annotated[bool, typer.Option("--numbers-only", help="Leave out all columns of text.")] = False,
+    header: Header = True,
     algorithm: Annotated[str, typer.Option(help="fast, or paper: HIKC23 as written.")] = "fast",
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
@@ -41,13 +41,14 @@ def train(
     """
     if out.exists():
         raise InputError(f"{out} exists already: choose another place or remove it")
-    table = read_table(data)
+    table = read_table(data, header)
     labels = table.column(target)
-    attributes = table.without(target)
     declared = read_schema(schema) if schema else None
-    if declared:
-        attributes = attributes.only([column.name for column in declared.attributes])
-    prepared = prepare(attributes.names, numbers_of(attributes), target, labels, max_depth, declared, algorithm)
+    names = [column.name for column in declared.attributes] if declared else [n for n in table.names if n != target]
+    for name in ignore or []:
+        table.column(name)
+    names = [n for n in names if n not in (ignore or []) and not (numbers_only and table.is_text(n))]
+    prepared = prepare(names, table.numbers(names), target, labels, max_depth, declared, algorithm)
     started = time.perf_counter()
     with screen.training_progress(max_depth, quiet or as_json) as progress:
         trained = train_secret(prepared, progress)
@@ -59,10 +60,7 @@ def train(
         return
     shown = Screen(show_header=False, box=None)
     for name, value in facts.items():
-        text = (
-            f"{value:,}" if isinstance(value, int) else ", ".join(map(str, value)) if name == "classes" else str(value)
-        )
-        shown.add_row(name.replace("_", " "), text)
+        shown.add_row(name.replace("_", " "), screen.shown(value))
     screen.out().print(shown)
     for name, error in prepared.rounding.items():
         screen.notes().print(f"column '{name}' was rounded; the largest error is {error:.3g}", style="yellow")

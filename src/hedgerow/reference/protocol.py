@@ -22,6 +22,18 @@ def dot(xs: Sequence[Vector], ys: Sequence[Vector], bits: int) -> Vector:
     return np.array([int(value) % 2**bits for value in np.atleast_1d(total)], dtype=object)
 
 
+def inner_products(rows: Sequence[Vector], bits: int) -> Vector:
+    """All inner products of rows with each other, modulo ``2**bits``."""
+    sums = [sum(int(a) * int(b) for a, b in zip(x, y, strict=True)) for x in rows for y in rows]
+    return np.array([value % 2**bits for value in sums], dtype=object)
+
+
+def fraction(numerator: Vector, denominator: Vector, places: int) -> Vector:
+    """⌊numerator·2^places / denominator⌋; every digit is 1 where the denominator is 0."""
+    pairs = zip(numerator, denominator, strict=True)
+    return np.array([(int(a) << places) // int(b) if b else 2 ** (places + 1) - 1 for a, b in pairs], dtype=object)
+
+
 def less_than(x: Vector, y: Vector) -> Vector:
     """The bit x < y."""
     return np.array([int(a) < int(b) for a, b in zip(x, y, strict=True)], dtype=np.uint8)

@@ -130,16 +130,17 @@ def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
     check_numbers(column.name, values)
     grid = scaled(values, column.decimals)
     if grid.dtype.kind == "f":
-        on_grid = np.rint(grid)
-        exact = on_grid / 10.0**column.decimals == values
-        doubled = np.where(exact, 2 * on_grid, np.floor(2 * grid))
+        doubled = np.rint(2 * grid)
+        # The product is rounded; the quotient says on which side of the half grid a value really lies.
+        doubled -= doubled / 2 / 10.0**column.decimals > values
     else:
         doubled = grid.astype(object) * 2 if grid.dtype == object else grid.astype(np.int64) * 2
     low, high = -2 * column.offset, (2 << column.bits) - 1 - 2 * column.offset
     if doubled.dtype.kind == "f":
-        inside = np.clip(doubled, float(low), 2.0**63 - 1024)
-        return (np.minimum(inside.astype(np.int64), high) - low).astype(np.uint64)
-    return (np.clip(doubled, low, high) - low).astype(np.uint64)
+        # 2^63 itself is no 64-bit integer, so what is far beyond comes down in floating point first.
+        doubled = np.clip(doubled, float(low), 2.0**63 - 1024).astype(np.int64)
+    inside: npt.NDArray[np.uint64] = (np.clip(doubled, low, high) - low).astype(np.uint64)
+    return inside
 
 
 def threshold_units(column: Column, threshold: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +19,19 @@ from ..errors import InputError
 from .schema import check_names
 
 HEADER_BYTES = 1 << 26
+MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """Columns by name, in order; numbers as NumPy arrays, anything else as arrays of text."""
+    """Columns by name, in order; numbers as NumPy arrays, anything else as arrays of text.
+
+    ``missing`` has the line of the first missing value of a column: such a column cannot be used.
+    """
 
     names: list[str]
     columns: list[npt.NDArray[Any]]
+    missing: dict[str, int]
 
     def __repr__(self) -> str:
         return f"Table({len(self)} rows, {len(self.names)} columns)"
@@ -38,35 +44,43 @@ class Table:
         if name not in self.names:
             known = ", ".join(self.names[:12]) + (", …" if len(self.names) > 12 else "")
             raise InputError(f"there is no column '{name}'; the table has {known}")
+        if name in self.missing:
+            raise InputError(f"column '{name}', line {self.missing[name]}: the value is missing; fill or drop it first")
         return self.columns[self.names.index(name)]
 
-    def without(self, name: str) -> Table:
-        """All columns but one."""
-        keep = [i for i, other in enumerate(self.names) if other != name]
-        return Table([self.names[i] for i in keep], [self.columns[i] for i in keep])
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds anything but numbers."""
+        return self.columns[self.names.index(name)].dtype == object
 
-    def only(self, names: Sequence[str]) -> Table:
-        """The named columns, in that order."""
-        return Table(list(names), [self.column(name) for name in names])
+    def numbers(self, names: Sequence[str]) -> list[npt.NDArray[Any]]:
+        """The named columns, which must be numbers without gaps."""
+        columns = [self.column(name) for name in names]
+        for name, values in zip(names, columns, strict=True):
+            _check_text(name, values)
+        return columns
 
 
-def read_table(path: Path) -> Table:
-    """Read a ``.csv`` (comma, semicolon or tab; first line: names) or ``.parquet`` file."""
+def read_table(path: Path, header: bool = True) -> Table:
+    """Read a ``.csv`` (comma, semicolon or tab) or ``.parquet`` file. Without header columns are c1, c2, …"""
     if not path.exists():
         raise InputError(f"there is no file {path}")
     if path.is_dir():
         raise InputError(f"{path} is a directory, not a table")
     parquet = path.suffix.lower() in (".parquet", ".pq")
-    content = _read_parquet(path) if parquet else _read_csv(path)
+    content = _read_parquet(path) if parquet else _read_csv(path, header)
     names = [str(name) for name in content.column_names]
     check_names(names)
     if content.num_rows == 0:
         raise InputError(f"{path} has no rows")
-    first = 1 if parquet else 2
-    return Table(names, [_array(name, content.column(i), first) for i, name in enumerate(names)])
+    first = 2 if header and not parquet else 1
+    missing = {}
+    for i, name in enumerate(names):
+        if content.column(i).null_count:
+            missing[name] = int(np.flatnonzero(np.asarray(content.column(i).is_null()))[0]) + first
+    return Table(names, [_array(content.column(i)) for i in range(len(names))], missing)
 
 
-def _read_csv(path: Path) -> pa.Table:
+def _read_csv(path: Path, named: bool) -> pa.Table:
     with path.open("rb") as file:
         raw = file.readline(HEADER_BYTES)
     if not raw.strip():
@@ -78,29 +92,39 @@ def _read_csv(path: Path) -> pa.Table:
     delimiter = max(",;\t", key=header.count)
     csv.field_size_limit(HEADER_BYTES)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
+    if not named:
+        names = [f"c{k}" for k in range(1, len(names) + 1)]
     check_names(names)
-    try:
+    ragged: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        ragged.append(row)
+        return "error"
+
+    def read(threads: bool) -> Any:
         return pa.csv.read_csv(
             path,
-            read_options=pa.csv.ReadOptions(column_names=names, skip_rows=1, block_size=1 << 24),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter),
-            convert_options=pa.csv.ConvertOptions(
-                null_values=["", "NA", "NaN", "nan", "null", "?"], strings_can_be_null=True
+            read_options=pa.csv.ReadOptions(
+                column_names=names, skip_rows=int(named), block_size=1 << 24, use_threads=threads
             ),
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter, invalid_row_handler=refuse),
+            convert_options=pa.csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True),
         )
+
+    try:
+        return read(threads=True)
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise InputError(f"{path} has no rows below the line of names") from None
-        raise InputError(f"{path} is no table: {_told(str(error), len(names))}") from None
-
-
-def _told(problem: str, columns: int) -> str:
-    """Arrow's words for a ragged row, without the row's content."""
-    line = problem.partition("Row #")[2].partition(":")[0]
-    got = problem.partition(", got ")[2].split(":")[0].strip()
-    if line and got.isdigit():
-        return f"line {int(line)} has {got} fields, the first line names {columns}; quote commas inside a field"
-    return problem.splitlines()[0].partition(":")[0]
+        if not ragged:
+            raise InputError(f"{path} is no readable CSV file") from None
+    ragged.clear()
+    with contextlib.suppress(pa.ArrowInvalid):  # Read once more, one line after the other, for the line's number.
+        read(threads=False)
+    line, fields = ragged[0].number, ragged[0].actual_columns
+    raise InputError(
+        f"{path}, line {line}: {fields} fields where the first line names {len(names)}; quote commas inside a field"
+    )
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -110,24 +134,21 @@ def _read_parquet(path: Path) -> pa.Table:
         raise InputError(f"{path} is no readable Parquet file") from None
 
 
-def _array(name: str, column: Any, first: int) -> npt.NDArray[Any]:
-    """A column as an array; missing values are refused with their line."""
-    if column.null_count:
-        line = int(np.flatnonzero(np.asarray(column.is_null()))[0]) + first
-        raise InputError(f"column '{name}', line {line}: the value is missing; fill or drop it first")
+def _array(column: Any) -> npt.NDArray[Any]:
+    """A column as an array; text is stripped of blanks at its ends."""
     kind = column.type
-    if pa.types.is_boolean(kind):
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise InputError("the file has text that is not UTF-8; save it with UTF-8 encoding")
+    if pa.types.is_boolean(kind) and not column.null_count:
         return np.asarray(column).astype(np.int64)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
         return np.asarray(column)
     if pa.types.is_decimal(kind):
         return np.asarray(column.cast(pa.float64()))
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
-        column = column.cast(pa.string())
-    return np.asarray(column.to_pylist(), dtype=object)
+    return np.asarray([None if v is None else str(v).strip() for v in column.to_pylist()], dtype=object)
 
 
-def check_attribute(name: str, values: npt.NDArray[Any], first: int = 2) -> None:
+def _check_text(name: str, values: npt.NDArray[Any], first: int = 2) -> None:
     """Refuse text in a column of numbers, with the first line at fault (never its content)."""
     if values.dtype != object:
         return
@@ -136,5 +157,5 @@ def check_attribute(name: str, values: npt.NDArray[Any], first: int = 2) -> None
             float(value)
         except ValueError:
             raise InputError(
-                f"column '{name}', line {line}: text where a number is needed; drop the column or encode it as numbers"
+                f"column '{name}', line {line}: text where a number is needed; ignore the column or encode it"
             ) from None

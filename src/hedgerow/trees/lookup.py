@@ -15,7 +15,7 @@ from ..oblivious.packed import cut, pad, padded
 from ..primitives import is_zero, select_sum
 from ..sharing import ArithmeticShare, Context
 
-ONE_HOT_NODES = 32
+ONE_HOT_NODES = 64
 """Up to this many nodes every row is compared with each; docs/adr/0004-prediction.md has the measurement."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..oblivious.packed import cut, pad, padded
 from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum
 from ..sharing import RING32, ArithmeticShare, Context, public
-from .lookup import lookup
+from .lookup import ONE_HOT_NODES, lookup
 from .model import SharedTree
 from .shape import TreeShape
 
@@ -21,7 +21,7 @@ BATCH = 1 << 20
 
 def batches(shape: TreeShape, rows: int) -> list[slice]:
     """The rows of a table in pieces small enough to be predicted in one go."""
-    size = max(64, BATCH // max(shape.attributes, 32) // 64 * 64)
+    size = max(64, BATCH // max(shape.attributes, ONE_HOT_NODES) // 64 * 64)
     return [slice(start, min(rows, start + size)) for start in range(0, rows, size)]
 
 

@@ -1,0 +1,139 @@
+"""The estimator as scikit-learn's users and tools use it."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import hedgerow
+from hedgerow.errors import InputError
+from hedgerow.reference.node import predict
+from hedgerow.reference.tree import fast_rule, train
+from hedgerow.tables import Column, Schema
+
+
+@parametrize_with_checks([hedgerow.DecisionTreeClassifier(max_depth=3)])
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def twin_labels(x, y, new, height):
+    """Train and predict in the clear on the same decimals; breast-cancer has at most six."""
+    whole, rows = (np.rint(part.to_numpy().T * 10**6).astype(np.int64) for part in (x, new))
+    return predict(train(whole, y.to_numpy(), height, fast_rule), rows)
+
+
+def test_cross_validation_equals_the_plaintext_twins(cancer):
+    x, y = cancer
+    folds = KFold(4, shuffle=True, random_state=0)
+    scores = cross_val_score(hedgerow.DecisionTreeClassifier(max_depth=4), x, y, cv=folds)
+    expected = []
+    for inside, outside in folds.split(x):
+        labels = twin_labels(x.iloc[inside], y.iloc[inside], x.iloc[outside], 4)
+        expected.append((labels == y.iloc[outside]).mean())
+    assert scores.tolist() == expected
+
+
+def test_a_grid_search_in_a_pipeline(cancer):
+    x, y = cancer
+    pipeline = make_pipeline(StandardScaler(), hedgerow.DecisionTreeClassifier())
+    search = GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [1, 3]}, cv=3).fit(
+        x.iloc[:200, :5], y.iloc[:200]
+    )
+    assert search.best_params_["decisiontreeclassifier__max_depth"] in (1, 3)
+    assert search.best_score_ > 0.8
+
+
+def test_the_model_is_a_handle_and_only_reveal_shows_a_tree(cancer):
+    x, y = cancer
+    model = hedgerow.DecisionTreeClassifier(max_depth=3).fit(x, y)
+    assert repr(model.model_) == "SecretModel(30 attributes, height 3, shared among three parties)"
+    tree = model.reveal(counts=True)
+    assert (tree.predict(x) == model.predict(x)).all()
+    assert model.rounding_ == {}
+    assert list(model.feature_names_in_) == list(x.columns)
+    matrix = model.confusion(x, y)
+    assert matrix.sum() == len(x)
+    assert np.trace(matrix) / len(x) == model.score(x, y)
+    chances = model.predict_proba(x)
+    assert (model.classes_[chances.argmax(axis=1)] == model.predict(x)).all()
+    plain = tree.to_sklearn().predict_proba(x.to_numpy())
+    assert np.abs(chances - plain).max() < 2**-15
+
+
+def test_pandas_pyarrow_and_numpy_give_the_same_model(cancer):
+    x, y = cancer[0].iloc[:120, :4], cancer[1].iloc[:120]
+    names = y.map({0: "malignant", 1: "benign"})
+    fitted = [
+        hedgerow.DecisionTreeClassifier(max_depth=2).fit(*data)
+        for data in ((x, names), (x.to_numpy(), names.to_numpy()), (pa.Table.from_pandas(x), pa.array(names)))
+    ]
+    trees = [model.reveal().to_dict()["tree"] for model in fitted]
+    assert trees[0] == trees[2]
+    assert list(fitted[0].classes_) == ["benign", "malignant"]
+    assert (fitted[1].predict(x.to_numpy()) == fitted[0].predict(x)).all()
+    again = pickle.loads(pickle.dumps(fitted[0]))
+    assert (again.predict(x) == fitted[0].predict(x)).all()
+    assert clone(fitted[0]).get_params() == {"algorithm": "fast", "max_depth": 2, "schema": None}
+
+
+def test_models_can_be_saved_and_loaded(cancer, tmp_path):
+    x, y = cancer[0].iloc[:100, :3], cancer[1].iloc[:100]
+    model = hedgerow.DecisionTreeClassifier(max_depth=2).fit(x, y)
+    model.save(tmp_path / "model")
+    loaded = hedgerow.DecisionTreeClassifier.load(tmp_path / "model")
+    assert (loaded.predict(x) == model.predict(x)).all()
+    assert loaded.max_depth == 2
+
+
+def test_a_declared_schema_is_kept_to():
+    x = pd.DataFrame({"age": [20, 30, 40, 50], "height": [1.61, 1.72, 1.83, 1.94]})
+    schema = Schema((Column("age", bits=7), Column("height", decimals=1, bits=6)))
+    model = hedgerow.DecisionTreeClassifier(max_depth=2, schema=schema).fit(x, [0, 0, 1, 1])
+    assert model.rounding_["height"] == pytest.approx(0.04)
+    assert model.schema_.attributes == list(schema.columns)
+    with pytest.raises(InputError, match="column 'height' is not in the schema"):
+        hedgerow.DecisionTreeClassifier(schema=Schema((Column("age", bits=7),))).fit(x, [0, 0, 1, 1])
+
+
+def test_the_papers_algorithm_has_the_same_face(cancer):
+    x, y = cancer[0].iloc[:60, :3], cancer[1].iloc[:60]
+    model = hedgerow.DecisionTreeClassifier(max_depth=2, algorithm="paper").fit(x, y)
+    assert model.score(x, y) > 0.8
+    with pytest.raises(InputError, match="train it with algorithm 'fast'"):
+        model.predict_proba(x)
+
+
+def test_mistakes_are_explained():
+    x = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match="one class only"):
+        hedgerow.DecisionTreeClassifier().fit(x, [1] * 6)
+    with pytest.raises(ValueError, match="multiclass"):
+        hedgerow.DecisionTreeClassifier().fit(x, [0, 1, 2, 0, 1, 2])
+    with pytest.raises(ValueError, match="between 0 and 62"):
+        hedgerow.DecisionTreeClassifier(max_depth=63).fit(x, [0, 1] * 3)
+    with pytest.raises(ValueError, match="whole number"):
+        hedgerow.DecisionTreeClassifier(max_depth=2.5).fit(x, [0, 1] * 3)
+    with pytest.raises(ValueError, match="unknown algorithm"):
+        hedgerow.DecisionTreeClassifier(algorithm="magic").fit(x, [0, 1] * 3)
+    with pytest.raises(NotFittedError):
+        hedgerow.DecisionTreeClassifier().reveal()
+    model = hedgerow.DecisionTreeClassifier().fit(x, [0, 1] * 3)
+    with pytest.raises(InputError, match="a class that is not one of the model's"):
+        model.confusion(x, [0, 1, 2, 0, 1, 0])
