@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tree, save_model
 from ..runtime import PartyReport, Progress, Ticked, local_parties
 from ..sharing import RING64
-from ..tables import Column, Schema, encode, encode_doubled, propose_column
+from ..tables import Column, Schema, class_numbers, encode, propose_column
 from ..trees.model import SharedTree
 from ..trees.shape import MAX_VALUE_BITS, TreeShape
 from ..trees.train import ALGORITHMS
@@ -71,7 +71,7 @@ def prepare(
     label = Column(target, "label", classes=tuple(str(c) for c in classes))
     full = Schema((*chosen, label))
     shape = TreeShape(rows, len(encoded), int(height), full.value_bits)
-    y = _class_numbers(target, labels, classes)
+    y = class_numbers(target, labels, classes)
     facts = ModelFacts(shape, full, target, tuple(classes), algorithm)
     return Prepared(np.stack(encoded), y, facts, rounding)
 
@@ -103,15 +103,6 @@ def _classes(target: str, labels: Values, schema: Schema | None) -> list[Any]:
     return classes
 
 
-def _class_numbers(target: str, labels: Values, classes: Sequence[Any]) -> npt.NDArray[np.uint64]:
-    """Every label's place in the list of classes."""
-    place = {str(value): k for k, value in enumerate(classes)}
-    values, inverse = np.unique(labels, return_inverse=True)
-    if any(str(value) not in place for value in values.tolist()):
-        raise InputError(f"the label column '{target}' has a class that is not one of the model's")
-    return np.array([place[str(value)] for value in values.tolist()], np.uint64)[inverse]
-
-
 class SecretModel:
     """A handle on a model whose shares the three parties hold. It cannot show a tree: :meth:`reveal` asks for that."""
 
@@ -124,10 +115,7 @@ class SecretModel:
         return f"SecretModel({shape.attributes} attributes, height {shape.height}, shared among three parties)"
 
     def _rows(self, columns: Sequence[Values]) -> npt.NDArray[np.uint64]:
-        attributes = self.facts.schema.attributes
-        if len(columns) != len(attributes):
-            raise InputError(f"the model has {len(attributes)} attributes, the rows have {len(columns)}")
-        return np.stack([encode_doubled(c, values) for c, values in zip(attributes, columns, strict=True)])
+        return np.stack(self.facts.doubled(columns))
 
     def labels(self, columns: Sequence[Values], ticked: Ticked | None = None) -> Values:
         """Predicted classes; only these are opened."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..tables import Schema
+from ..tables import Schema, class_numbers, encode_doubled
 from ..trees.shape import TreeShape
 
 
@@ -33,6 +34,17 @@ class ModelFacts:
     def labels(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Class values for class numbers."""
         return np.asarray(self.classes)[numbers.astype(np.int64)]
+
+    def doubled(self, columns: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[np.uint64]]:
+        """Plain rows, column by column, as prediction wants them."""
+        attributes = self.schema.attributes
+        if len(columns) != len(attributes):
+            raise InputError(f"the model has {len(attributes)} attributes, the rows have {len(columns)}")
+        return [encode_doubled(column, values) for column, values in zip(attributes, columns, strict=True)]
+
+    def class_numbers(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+        """Every label's place in the list of classes."""
+        return class_numbers(self.target, labels, self.classes)
 
     def entry(self) -> dict[str, Any]:
         """As it stands in a manifest."""

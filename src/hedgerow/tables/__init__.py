@@ -1,6 +1,6 @@
 """Tables in the clear, at their owner: files, schemas, fixed-point numbers. Nothing here is shared or sent."""
 
-from .fixed import encode, encode_doubled, propose_column
+from .fixed import class_numbers, encode, encode_doubled, propose_column
 from .reader import Table, read_table
 from .schema import Column, Schema, read_schema, write_schema
 
@@ -8,6 +8,7 @@ __all__ = [
     "Column",
     "Schema",
     "Table",
+    "class_numbers",
     "encode",
     "encode_doubled",
     "propose_column",

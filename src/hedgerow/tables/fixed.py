@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -152,3 +153,12 @@ def threshold_units(column: Column, threshold: int) -> float:
 def at_most(column: Column, threshold: int) -> float:
     """The test 2v < t as v ≤ x: the largest x on the half grid below the threshold, in the column's own units."""
     return threshold_units(column, threshold - 1)
+
+
+def class_numbers(name: str, labels: Values, classes: Sequence[Any]) -> npt.NDArray[np.uint64]:
+    """Every label's place in the list of classes; values are compared as text."""
+    place = {str(value): k for k, value in enumerate(classes)}
+    values, inverse = np.unique(labels, return_inverse=True)
+    if any(str(value) not in place for value in values.tolist()):
+        raise InputError(f"the label column '{name}' has a class that is not in the list of classes")
+    return np.array([place[str(value)] for value in values.tolist()], np.uint64)[inverse]

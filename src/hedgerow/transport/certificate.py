@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,66 @@ class Identity:
         return context
 
 
+AUTHORITY_NAME = "Hedgerow consortium"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Authority:
+    """The certificate authority of a consortium, with its key."""
+
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+    @staticmethod
+    def make(days: int) -> Authority:
+        """A fresh authority."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, AUTHORITY_NAME)])
+        usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
+        certificate = (
+            _builder(AUTHORITY_NAME, issuer, key.public_key(), days)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(usage, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        return Authority(key, certificate)
+
+    @staticmethod
+    def load(certificate: Path, key: Path) -> Authority:
+        """An authority from its PEM files."""
+        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
+            raise ValueError("the authority's key must be an elliptic-curve key")
+        return Authority(loaded, x509.load_pem_x509_certificate(certificate.read_bytes()))
+
+    @property
+    def pem(self) -> bytes:
+        """The certificate alone."""
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        """The private key."""
+        return _private_bytes(self.key)
+
+    def issue(self, names: Sequence[str], days: int) -> tuple[bytes, bytes]:
+        """A key and a certificate for the given DNS names, as PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = (
+            _builder(names[0], self.certificate.subject, key.public_key(), days)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(
+                x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),
+                critical=False,
+            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
+            .sign(self.key, hashes.SHA256())
+        )
+        return _private_bytes(key), certificate.public_bytes(serialization.Encoding.PEM)
+
+
 def _builder(
     subject: str, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey, days: int
 ) -> x509.CertificateBuilder:
@@ -59,7 +120,8 @@ def _builder(
     )
 
 
-def _write_private(path: Path, content: bytes) -> None:
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
@@ -73,34 +135,14 @@ def _private_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def make_identities(directory: Path, days: int = 365) -> list[Identity]:
     """Make an authority and the three parties' certificates in ``directory``; the authority's key is not kept."""
-    authority_key = ec.generate_private_key(ec.SECP256R1())
-    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Hedgerow consortium")])
-    authority = (
-        _builder("Hedgerow consortium", issuer, authority_key.public_key(), days)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key()), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
+    authority = Authority.make(days)
     authority_path = directory / "authority.pem"
-    authority_path.write_bytes(authority.public_bytes(serialization.Encoding.PEM))
+    authority_path.write_bytes(authority.pem)
     identities = []
     for party in range(3):
-        key = ec.generate_private_key(ec.SECP256R1())
-        certificate = (
-            _builder(party_name(party), issuer, key.public_key(), days)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(party_name(party))]), critical=False)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(
-                x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),
-                critical=False,
-            )
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False
-            )
-            .sign(authority_key, hashes.SHA256())
-        )
         identity = Identity(directory / f"party{party}.key", directory / f"party{party}.pem", authority_path)
-        _write_private(identity.key, _private_bytes(key))
-        identity.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        key, certificate = authority.issue([party_name(party)], days)
+        write_private(identity.key, key)
+        identity.certificate.write_bytes(certificate)
         identities.append(identity)
     return identities

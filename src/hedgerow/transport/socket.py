@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
 from .base import PARTIES, Buffer, Network, Patience, Shape, Transport, sleep_until
@@ -27,6 +28,16 @@ _NAME = b"HEDGEROW"
 _SOCKET_BUFFER = 4 << 20
 _FAREWELL_SECONDS = 1.0
 _LOOKS = 200
+
+
+class Acceptor(Protocol):
+    """The part of a listening socket that is needed here."""
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """The next caller."""
+
+    def settimeout(self, value: float | None, /) -> None:
+        """How long :meth:`accept` waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,23 +193,26 @@ def listen(address: tuple[str, int]) -> socket.socket:
 
 def connect(
     party: int,
-    server: socket.socket,
+    server: Acceptor,
     addresses: Sequence[tuple[str, int]],
     agreement: Agreement,
     identity: Identity | None = None,
     patience: Patience | None = None,
     network: Network | None = None,
+    preface: bytes = b"",
 ) -> SocketTransport:
     """Connect to both other parties: to lower numbers by dialling, from higher numbers by accepting.
 
-    With an identity every connection is mutual TLS 1.3 and the peer's certificate must carry its party name.
+    ``server`` is a listening socket or anything else with ``accept`` and ``settimeout``. A ``preface`` is sent first
+    when dialling, for a peer that serves several runs on one port. With an identity every connection is mutual TLS 1.3
+    and the peer's certificate must carry its party name.
     """
     patience = patience or Patience()
     deadline = time.monotonic() + patience.seconds
     links: dict[int, Link] = {}
     try:
         for peer in range(party):
-            sock = _dial(peer, addresses[peer], identity, deadline)
+            sock = _dial(peer, addresses[peer], identity, deadline, preface)
             _shake_hands(party, peer, sock, agreement, deadline)
             links[peer] = Link(peer, sock)
         awaited = set(range(party + 1, PARTIES))
@@ -219,10 +233,13 @@ def _prepare(sock: socket.socket, deadline: float) -> None:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
 
 
-def _dial(peer: int, address: tuple[str, int], identity: Identity | None, deadline: float) -> socket.socket:
+def _dial(
+    peer: int, address: tuple[str, int], identity: Identity | None, deadline: float, preface: bytes
+) -> socket.socket:
     while True:
         try:
             sock = socket.create_connection(address, timeout=max(0.01, deadline - time.monotonic()))
+            sock.sendall(preface)
             break
         except OSError:
             if time.monotonic() > deadline:
@@ -242,7 +259,7 @@ def _dial(peer: int, address: tuple[str, int], identity: Identity | None, deadli
 
 def _accept_all(
     party: int,
-    server: socket.socket,
+    server: Acceptor,
     awaited: set[int],
     identity: Identity | None,
     agreement: Agreement,

@@ -1,0 +1,378 @@
+"""The control API of one party: HTTPS with mutual TLS; the caller's certificate says who is asking."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, FastAPI, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from .. import __version__
+from ..errors import HedgerowError, InputError, PeerError
+from ..models import load_party
+from ..models.store import share_bytes
+from ..trees.model import SharedTree
+from .consortium import DOMAIN, ROLES, expiry
+from .database import now
+from .datasets import Caller, Datasets
+from .jobs import Jobs
+from .peers import Answer
+from .refusal import Forbidden, Refusal
+from .settings import PartySettings
+from .vault import CHUNK_BYTES, Vault
+
+BODY_SECONDS = 30.0
+JSON_BYTES = 1 << 20
+log = logging.getLogger("hedgerow.api")
+
+Identifier = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+Name = Annotated[str, Path(pattern="^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Manifest(_Strict):
+    """A table's public facts."""
+
+    name: str = Field(max_length=63)
+    rows: int = Field(ge=1, le=1 << 32)
+    columns: int = Field(ge=1, le=10_000)
+    temporary: bool = False
+    schema_: list[dict[str, Any]] = Field(default_factory=list, alias="schema", max_length=10_000)
+
+
+class Finish(_Strict):
+    """The checksum of all of a party's shares of a table."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+
+
+class JobRequest(_Strict):
+    """What an analyst asks for. The identifier is chosen by the asker and the same at all parties."""
+
+    id: str = Field(pattern="^[0-9a-f]{32}$")
+    kind: Literal["train", "predict", "probabilities", "evaluate"]
+    datasets: list[str] = Field(default_factory=list, max_length=100)
+    combine: Literal["rows", "columns"] = "rows"
+    target: str = Field(default="", max_length=200)
+    max_depth: int = Field(default=5, ge=0, le=62)
+    algorithm: Literal["fast", "paper"] = "fast"
+    model: str = Field(default="", pattern="^([0-9a-f]{32})?$")
+    upload: str = Field(default="", pattern="^([0-9a-f]{32})?$")
+
+
+class Start(_Strict):
+    """Party 0 starts a job."""
+
+    spec_hash: str = Field(pattern="^[0-9a-f]{64}$")
+    attempt: int = Field(ge=1, le=1 << 40)
+
+
+def caller_of(certificate: dict[str, Any] | None) -> Caller:
+    """Who a verified certificate names."""
+    names = [value for kind, value in (certificate or {}).get("subjectAltName", ()) if kind == "DNS"]
+    member, roles, party = "", [], None
+    for name in names:
+        label, _, rest = name.partition(".")
+        if rest == DOMAIN and label.startswith("party-") and label[6:] in ("0", "1", "2"):
+            member, party = label, int(label[6:])
+        for role in ROLES:
+            if rest == f"{role}.{DOMAIN}":
+                member = label
+                roles.append(role)
+    return Caller(member, tuple(roles), party)
+
+
+def who(request: Request) -> Caller:
+    """The caller, by the connection's certificate."""
+    caller = caller_of(request.scope.get("hedgerow.certificate"))
+    if not caller.name:
+        raise Forbidden("the certificate names no member of this consortium")
+    return caller
+
+
+def member(request: Request) -> Caller:
+    """A caller who is a member; one that was taken off the list is refused."""
+    caller = who(request)
+    settings: PartySettings = request.app.state.settings
+    if caller.party is None:
+        known = settings.consortium.members.get(caller.name, ())
+        if not set(caller.roles) <= set(known) or not known:
+            raise Forbidden("the certificate's name is not a member of this consortium, or has other roles there")
+    return caller
+
+
+def peer(request: Request) -> Caller:
+    """A caller who is another party."""
+    caller = who(request)
+    if caller.party is None:
+        raise Forbidden("only parties may ask this")
+    return caller
+
+
+Member = Annotated[Caller, Depends(member)]
+Peer = Annotated[Caller, Depends(peer)]
+
+
+class Metrics:
+    """Counters in Prometheus' format."""
+
+    def __init__(self, settings: PartySettings, jobs: Jobs) -> None:
+        self._settings, self._jobs = settings, jobs
+        self.registry = CollectorRegistry()
+        self.requests = Counter("hedgerow_requests_total", "Requests by status", ["status"], registry=self.registry)
+        self._states = Gauge("hedgerow_jobs", "Jobs by state", ["state"], registry=self.registry)
+        self._running = Gauge("hedgerow_job_processes", "Running job processes", registry=self.registry)
+        self._certificate = Gauge(
+            "hedgerow_certificate_seconds_left", "Seconds to the certificate's end", registry=self.registry
+        )
+
+    def text(self) -> bytes:
+        """All metrics now."""
+        for state, count in self._jobs.counts().items():
+            self._states.labels(state).set(count)
+        self._running.set(self._jobs.running)
+        self._certificate.set((expiry(self._settings.identity.certificate) - now()).total_seconds())
+        return generate_latest(self.registry)
+
+
+class Limits:
+    """Outermost layer: bodies have a largest size and must come in time; every request is logged and counted."""
+
+    def __init__(self, app: Any, metrics: Callable[[], Metrics]) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = CHUNK_BYTES if "/chunks/" in scope["path"] else JSON_BYTES
+        started, status, taken = time.monotonic(), 500, 0
+
+        async def limited() -> Any:
+            nonlocal taken
+            message = await asyncio.wait_for(receive(), BODY_SECONDS)
+            taken += len(message.get("body", b""))
+            if taken > most:
+                raise _TooLarge
+            return message
+
+        async def noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        headers = dict(scope["headers"])
+        announced = headers.get(b"content-length", b"0")
+        try:
+            if not announced.isdigit() or int(announced) > most:
+                raise _TooLarge
+            await self._app(scope, limited, noted)
+        except _TooLarge:
+            await JSONResponse({"detail": f"the body is larger than {most} bytes"}, 413)(scope, receive, noted)
+        except TimeoutError:
+            await JSONResponse({"detail": "the body came too slowly"}, 408)(scope, receive, noted)
+        finally:
+            self._metrics().requests.labels(status).inc()
+            caller = caller_of(scope.get("hedgerow.certificate")).name
+            seconds = round(time.monotonic() - started, 4)
+            facts = {"method": scope["method"], "path": scope["path"][:200], "status": status, "caller": caller}
+            log.info("request", extra={**facts, "seconds": seconds})
+
+
+class _TooLarge(Exception):
+    """A body beyond its limit."""
+
+
+def make_app(settings: PartySettings, vault: Vault, datasets: Datasets, jobs: Jobs) -> FastAPI:
+    """The application, with everything it serves."""
+    app = FastAPI(title=f"Hedgerow party {settings.number}", version=__version__, docs_url=None, redoc_url=None)
+    app.state.settings = settings
+    metrics = Metrics(settings, jobs)
+    app.add_middleware(Limits, metrics=lambda: metrics)
+    _add_errors(app)
+    _add_public(app, settings, jobs, metrics)
+    _add_datasets(app, datasets)
+    _add_jobs(app, jobs, vault)
+    _add_peers(app, datasets, jobs)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    Handler = Callable[[Request, Exception], Awaitable[Response]]  # noqa: N806
+
+    def answer(status: Callable[[Exception], int]) -> Handler:
+        async def handle(_: Request, error: Exception) -> Response:
+            return JSONResponse({"detail": str(error)}, status(error))
+
+        return handle
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        places = sorted({".".join(str(part) for part in problem["loc"]) for problem in error.errors()})
+        return JSONResponse({"detail": f"not valid: {', '.join(places)[:500]}"}, 422)
+
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(Refusal, answer(lambda error: error.status if isinstance(error, Refusal) else 400))
+    app.add_exception_handler(InputError, answer(lambda _: 422))
+    app.add_exception_handler(PeerError, answer(lambda _: 424))
+    app.add_exception_handler(Answer, answer(lambda _: 424))
+    app.add_exception_handler(HedgerowError, answer(lambda _: 400))
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"description": text}
+    for code, text in {
+        400: "refused",
+        403: "not allowed",
+        404: "not there",
+        408: "too slow",
+        409: "does not fit the present state",
+        413: "too large",
+        422: "not valid",
+        424: "another party failed or is out of reach",
+    }.items()
+}
+
+
+def _add_public(app: FastAPI, settings: PartySettings, jobs: Jobs, metrics: Metrics) -> None:
+    @app.get("/v1/health", responses=ERRORS)
+    def health(caller: Annotated[Caller, Depends(who)]) -> dict[str, Any]:
+        """Whether this party works, and until when its certificate is valid."""
+        until = expiry(settings.identity.certificate).isoformat()
+        return {"party": settings.number, "version": __version__, "running": jobs.running, "certificate_until": until}
+
+    @app.get("/v1/metrics", responses=ERRORS)
+    def show_metrics(caller: Annotated[Caller, Depends(who)]) -> Response:
+        """Metrics in Prometheus' text format."""
+        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _add_datasets(app: FastAPI, datasets: Datasets) -> None:
+    @app.get("/v1/datasets", responses=ERRORS)
+    def list_datasets(caller: Member) -> list[dict[str, Any]]:
+        """Registered datasets you own or may train on."""
+        return datasets.listing(caller)
+
+    @app.put("/v1/uploads/{identifier}", responses=ERRORS)
+    def begin_upload(identifier: Identifier, manifest: Manifest, caller: Member) -> dict[str, Any]:
+        """Announce an upload, or ask how far it is."""
+        return datasets.begin(caller, identifier, manifest.model_dump(by_alias=True))
+
+    @app.put("/v1/uploads/{identifier}/chunks/{number}", status_code=204, responses=ERRORS)
+    async def put_chunk(
+        identifier: Identifier, number: Annotated[int, Path(ge=0, le=1 << 24)], request: Request, caller: Member
+    ) -> None:
+        """Send one chunk; ``X-Sha256`` must be its checksum."""
+        content = await request.body()
+        if hashlib.sha256(content).hexdigest() != request.headers.get("x-sha256", ""):
+            raise InputError("the chunk's checksum does not fit")
+        await run_in_threadpool(datasets.chunk, caller, identifier, number, content)
+
+    @app.post("/v1/uploads/{identifier}/finish", responses=ERRORS)
+    def finish_upload(identifier: Identifier, finish: Finish, caller: Member) -> dict[str, Any]:
+        """All chunks are sent."""
+        return datasets.finish(caller, identifier, finish.sha256)
+
+    @app.post("/v1/uploads/{identifier}/register", responses=ERRORS)
+    def register(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """At party 0, when all three parties have the whole upload: make it a dataset."""
+        return datasets.register(caller, identifier)
+
+    @app.delete("/v1/datasets/{name}", status_code=204, responses=ERRORS)
+    def withdraw(name: Name, caller: Member) -> None:
+        """Withdraw a dataset of yours."""
+        datasets.withdraw(caller, name)
+
+
+def _add_jobs(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
+    @app.post("/v1/jobs", responses=ERRORS)
+    def submit(request: JobRequest, caller: Member) -> dict[str, Any]:
+        """Submit a job; it runs when all three parties have accepted the same one."""
+        return jobs.submit(caller, request.model_dump())
+
+    @app.get("/v1/jobs", responses=ERRORS)
+    def list_jobs(caller: Member) -> list[dict[str, Any]]:
+        """Your jobs; all of them for the operator."""
+        return jobs.listing(caller)
+
+    @app.get("/v1/jobs/{identifier}", responses=ERRORS)
+    def show_job(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """State and progress of a job."""
+        return jobs.view(caller, identifier)
+
+    @app.delete("/v1/jobs/{identifier}", responses=ERRORS)
+    def cancel(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """Cancel a job."""
+        return jobs.cancel(caller, identifier)
+
+    @app.post("/v1/jobs/{identifier}/approve", responses=ERRORS)
+    def approve(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """The operator lets a waiting job go on."""
+        return jobs.approve(caller, identifier)
+
+    @app.get("/v1/jobs/{identifier}/result", responses=ERRORS)
+    def result(identifier: Identifier, caller: Member) -> Response:
+        """This party's shares of a prediction's result."""
+        return Response(jobs.result(caller, identifier), media_type="application/octet-stream")
+
+    @app.get("/v1/models/{identifier}", responses=ERRORS)
+    def show_model(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """The public facts of a model."""
+        return jobs.model_view(caller, identifier)
+
+    @app.get("/v1/models/{identifier}/shares", responses=ERRORS)
+    def reveal(identifier: Identifier, caller: Member, counts: bool = False) -> Response:
+        """This party's shares of a model, if its policy lets you reveal it."""
+        jobs.reveal(caller, identifier, counts)
+        tree = load_party(vault.model(identifier)).tree
+        shown = tree if counts else SharedTree(tree.inner, tree.leaves)
+        return Response(share_bytes(shown), media_type="application/octet-stream")
+
+
+def _add_peers(app: FastAPI, datasets: Datasets, jobs: Jobs) -> None:
+    @app.get("/v1/peer/datasets/{identifier}", responses=ERRORS)
+    def peer_dataset(identifier: Identifier, caller: Peer) -> dict[str, Any]:
+        """State and hashes of an upload."""
+        return datasets.peer_view(identifier)
+
+    @app.post("/v1/peer/datasets/{identifier}/registered", status_code=204, responses=ERRORS)
+    def peer_registered(identifier: Identifier, caller: Peer) -> None:
+        """Party 0 has registered a dataset."""
+        _leader(caller)
+        datasets.mark_registered(identifier)
+
+    @app.get("/v1/peer/jobs/{identifier}", responses=ERRORS)
+    def peer_job(identifier: Identifier, caller: Peer) -> dict[str, Any]:
+        """State of a job."""
+        return jobs.peer_view(identifier)
+
+    @app.post("/v1/peer/jobs/{identifier}/start", status_code=204, responses=ERRORS)
+    def peer_start(identifier: Identifier, start: Start, caller: Peer) -> None:
+        """Party 0 starts a job."""
+        _leader(caller)
+        jobs.peer_start(identifier, start.spec_hash, start.attempt)
+
+    @app.post("/v1/peer/jobs/{identifier}/stop", status_code=204, responses=ERRORS)
+    def peer_stop(identifier: Identifier, caller: Peer) -> None:
+        """Party 0 could not start a job everywhere."""
+        _leader(caller)
+        jobs.peer_stop(identifier)
+
+
+def _leader(caller: Caller) -> None:
+    if caller.party != 0:
+        raise Forbidden("only party 0 may do this")

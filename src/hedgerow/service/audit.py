@@ -1,0 +1,69 @@
+"""An append-only log of who did what at a party; every line carries the hash of the line before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from ..errors import HedgerowError
+from .database import now
+
+START = "0" * 64
+
+
+class AuditLog:
+    """The log file. Lines are JSON objects; ``hash`` is the SHA-256 of the rest, ``before`` the last hash."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._cut_torn_line()
+        self._last = verify(path)
+
+    def _cut_torn_line(self) -> None:
+        """A line that a crash left unfinished was never acknowledged; it is cut off."""
+        if not self._path.exists():
+            return
+        content = self._path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if whole != content:
+            with self._path.open("r+b") as file:
+                file.truncate(len(whole))
+
+    def append(self, actor: str, action: str, **facts: Any) -> None:
+        """Write one line and wait until it is on disk."""
+        with self._lock:
+            entry = {"time": now().isoformat(), "actor": actor, "action": action, **facts, "before": self._last}
+            entry["hash"] = _hash(entry)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self._last = entry["hash"]
+
+
+def _hash(entry: dict[str, Any]) -> str:
+    plain = {name: value for name, value in entry.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def verify(path: Path) -> str:
+    """Check the whole chain; returns the last hash, or says which line was changed."""
+    last = START
+    if not path.exists():
+        return last
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            entry = json.loads(line)
+            intact = entry["before"] == last and entry["hash"] == _hash(entry)
+        except (ValueError, KeyError, TypeError):
+            intact = False
+        if not intact:
+            raise HedgerowError(f"the audit log {path} was changed at line {number}")
+        last = entry["hash"]
+    return last

@@ -1,0 +1,266 @@
+"""What data owners and analysts use: split here, send each party its share only, put results together here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import HedgerowError
+from ..models import ModelFacts, RevealedTree, reveal_tree
+from ..models.store import tree_of_bytes
+from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
+from ..tables import Schema, Table, class_numbers, encode
+from ..trees.predict import PROBABILITY_PLACES
+from .consortium import load_identity, read_consortium
+from .peers import PartyConnections
+from .vault import share_bytes
+
+Told = Callable[[dict[str, Any]], None]
+Ticked = Callable[[int, int], None]
+ENDED = ("done", "failed", "cancelled")
+PARTIES = range(3)
+
+
+class JobFailed(HedgerowError):
+    """A job ended without a result."""
+
+
+class Client:
+    """A member of a consortium, talking to its three parties."""
+
+    def __init__(self, consortium: Path, identity: Path | None = None) -> None:
+        self._parties = PartyConnections(read_consortium(consortium), load_identity(identity or consortium.parent))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._parties.close()
+
+    def _all(self, method: str, path: str, **options: Any) -> list[Any]:
+        return [self._parties.call(party, method, path, **options) for party in PARTIES]
+
+    # Data owners
+
+    def share(self, table: Table, schema: Schema, name: str, ticked: Ticked | None = None) -> str:
+        """Split a table and register it at all three parties, or at none. Returns the dataset's identifier."""
+        columns = []
+        for column in schema.columns:
+            values = table.column(column.name)
+            if column.kind == "label":
+                columns.append(class_numbers(column.name, values, column.classes))
+            else:
+                columns.append(encode(column, table.numbers([column.name])[0])[0])
+        manifest = {"name": name, "schema": schema.entries(), "temporary": False}
+        identifier = self._upload(columns, manifest, ticked)
+        self._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
+        return identifier
+
+    def _upload(self, columns: Sequence[npt.NDArray[Any]], manifest: dict[str, Any], ticked: Ticked | None) -> str:
+        identifier = secrets.token_hex(16)
+        manifest = manifest | {"rows": len(columns[0]), "columns": len(columns)}
+        for party in PARTIES:
+            self._parties.call(party, "PUT", f"/v1/uploads/{identifier}", json=manifest)
+        parts: list[list[ArithmeticShare]] = [[], [], []]
+        for column in columns:
+            for party, share in enumerate(split(column, RING64)):
+                parts[party].append(share)
+        for party in PARTIES:
+            self.send(party, identifier, manifest, parts[party], ticked)
+        return identifier
+
+    def send(
+        self,
+        party: int,
+        identifier: str,
+        manifest: dict[str, Any],
+        shares: Sequence[ArithmeticShare],
+        ticked: Ticked | None = None,
+    ) -> None:
+        """Send one party its shares, chunk by chunk; chunks that are there already are left out."""
+        state = self._parties.call(party, "PUT", f"/v1/uploads/{identifier}", json=manifest)
+        there, size = set(state["chunks"]), state["chunk_bytes"]
+        digest, total = hashlib.sha256(), 16 * len(shares) * len(shares[0])
+        for number, chunk in enumerate(_chunks(shares, size)):
+            digest.update(chunk)
+            if number not in there:
+                headers = {"x-sha256": hashlib.sha256(chunk).hexdigest()}
+                path = f"/v1/uploads/{identifier}/chunks/{number}"
+                self._parties.call(party, "PUT", path, content=chunk, headers=headers)
+            if ticked:
+                ticked(party * total + min(total, (number + 1) * size), 3 * total)
+        self._parties.call(party, "POST", f"/v1/uploads/{identifier}/finish", json={"sha256": digest.hexdigest()})
+
+    def withdraw(self, name: str) -> None:
+        """Remove a dataset at all parties."""
+        problems = []
+        for party in PARTIES:
+            try:
+                self._parties.call(party, "DELETE", f"/v1/datasets/{name}")
+            except HedgerowError as error:
+                problems.append(error)
+        if problems:
+            raise problems[0]
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """Datasets that all three parties know and let this member see."""
+        listings = self._all("GET", "/v1/datasets")
+        common = set.intersection(*({entry["name"] for entry in listing} for listing in listings))
+        return [entry for entry in listings[0] if entry["name"] in common]
+
+    # Analysts
+
+    def submit(self, **request: Any) -> str:
+        """Submit a job to all three parties; returns its identifier. If one refuses, it is cancelled at the others."""
+        identifier = str(request.setdefault("id", secrets.token_hex(16)))
+        accepted: list[int] = []
+        try:
+            for party in PARTIES:
+                self._parties.call(party, "POST", "/v1/jobs", json=request)
+                accepted.append(party)
+        except HedgerowError:
+            for party in accepted:
+                self._parties.call(party, "DELETE", f"/v1/jobs/{identifier}")
+            raise
+        return identifier
+
+    def train(
+        self,
+        datasets: Sequence[str],
+        target: str,
+        max_depth: int = 5,
+        combine: str = "rows",
+        algorithm: str = "fast",
+    ) -> str:
+        """Submit a training job."""
+        return self.submit(
+            kind="train",
+            datasets=list(datasets),
+            target=target,
+            max_depth=int(max_depth),
+            combine=combine,
+            algorithm=algorithm,
+        )
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """This member's jobs as party 0 sees them."""
+        found: list[dict[str, Any]] = self._parties.call(0, "GET", "/v1/jobs")
+        return found
+
+    def states(self, job: str) -> list[dict[str, Any]]:
+        """A job as each party sees it."""
+        return self._all("GET", f"/v1/jobs/{job}")
+
+    def cancel(self, job: str) -> None:
+        """Cancel a job at all parties that can be reached."""
+        problems = []
+        for party in PARTIES:
+            try:
+                self._parties.call(party, "DELETE", f"/v1/jobs/{job}")
+            except HedgerowError as error:
+                problems.append(error)
+        if len(problems) == 3:
+            raise problems[0]
+
+    def wait(self, job: str, told: Told | None = None, seconds: float | None = None) -> dict[str, Any]:
+        """Wait until a job is done everywhere; its failure is raised with the reason."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            views = self.states(job)
+            if told:
+                told(views[0])
+            failed = [view for view in views if view["state"] in ("failed", "cancelled")]
+            if failed:
+                reasons = [view["error"] for view in failed if view["error"]]
+                named = next((r for r in reasons if r.startswith("party")), reasons[0] if reasons else "no reason told")
+                raise JobFailed(f"job {job} {failed[0]['state']}: {named}")
+            if all(view["state"] == "done" for view in views):
+                return views[0]
+            if deadline is not None and time.monotonic() > deadline:
+                raise JobFailed(f"job {job} is not done after {seconds:g} s; it goes on")
+            time.sleep(0.1)
+
+    def approve(self, job: str, party: int) -> None:
+        """As the operator of a party: let a waiting job go on there."""
+        self._parties.call(party, "POST", f"/v1/jobs/{job}/approve")
+
+    def model(self, identifier: str) -> RemoteModel:
+        """A handle on a trained model."""
+        facts = ModelFacts.of_entry(self._parties.call(0, "GET", f"/v1/models/{identifier}")["facts"])
+        return RemoteModel(self, facts)
+
+    def ask(self, kind: str, model: str, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> Any:
+        """Share rows, have them predicted, and put the result shares together here."""
+        manifest = {"name": "rows", "schema": [], "temporary": True}
+        upload = self._upload(columns, manifest, ticked)
+        job = self.submit(kind=kind, model=model, upload=upload)
+        self.wait(job)
+        parts = []
+        for content in self._all("GET", f"/v1/jobs/{job}/result"):
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                count = len(file.files) // 2
+                parts.append([ArithmeticShare(file[f"left{k}"], file[f"right{k}"], RING32) for k in range(count)])
+        return [reconstruct(list(column)) for column in zip(*parts, strict=True)]
+
+    def reveal(self, facts: ModelFacts, counts: bool) -> RevealedTree:
+        """Ask all three parties for their shares of a model and put the tree together here."""
+        path = f"/v1/models/{facts.identity}/shares"
+        contents = self._all("GET", path, params={"counts": str(counts).lower()})
+        return reveal_tree([tree_of_bytes(content, facts) for content in contents], facts, counts)
+
+
+class RemoteModel:
+    """A model that three parties hold; the same face as a local one's."""
+
+    def __init__(self, client: Client, facts: ModelFacts) -> None:
+        self._client = client
+        self.facts = facts
+
+    def __repr__(self) -> str:
+        return f"RemoteModel({self.facts.identity}, height {self.facts.shape.height})"
+
+    def labels(self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> npt.NDArray[Any]:
+        """Predicted classes, opened here alone."""
+        (numbers,) = self._client.ask("predict", self.facts.identity, self.facts.doubled(columns), ticked)
+        return self.facts.labels(numbers)
+
+    def probabilities(
+        self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Probabilities ``[row, class]``, opened here alone."""
+        found = self._client.ask("probabilities", self.facts.identity, self.facts.doubled(columns), ticked)
+        others = np.stack(found, axis=1) / float(1 << PROBABILITY_PLACES)
+        return np.concatenate([1 - others.sum(axis=1, keepdims=True), others], axis=1)
+
+    def confusion(
+        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None
+    ) -> npt.NDArray[np.int64]:
+        """The confusion matrix ``[true, predicted]``, opened here alone."""
+        truth = self.facts.class_numbers(labels)
+        (matrix,) = self._client.ask("evaluate", self.facts.identity, [*self.facts.doubled(columns), truth], ticked)
+        classes = len(self.facts.classes)
+        square: npt.NDArray[np.int64] = matrix.astype(np.int64).reshape(classes, classes)
+        return square
+
+    def reveal(self, counts: bool = False) -> RevealedTree:
+        """The tree, if every party's policy allows it."""
+        return self._client.reveal(self.facts, counts)
+
+
+def _chunks(shares: Sequence[ArithmeticShare], size: int) -> Iterator[bytes]:
+    """The bytes of all shares in pieces of ``size``."""
+    buffer = bytearray()
+    for part in share_bytes(iter(shares)):
+        for start in range(0, len(part), size):
+            buffer += part[start : start + size]
+            while len(buffer) >= size:
+                yield bytes(buffer[:size])
+                del buffer[:size]
+    if buffer:
+        yield bytes(buffer)

@@ -1,0 +1,163 @@
+"""Who takes part: parties with their addresses, members with their roles, and everybody's certificates."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import ssl
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+
+from ..errors import InputError
+from ..transport import Authority, Identity
+from ..transport.certificate import party_name, write_private
+
+ROLES = ("owner", "analyst")
+DOMAIN = "hedgerow.internal"
+NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?")
+WARNING_DAYS = 30
+
+
+def check_name(name: str, what: str = "name") -> str:
+    """Names of members and datasets go into file names and addresses, so they are kept simple."""
+    if not NAME.fullmatch(name):
+        raise InputError(f"{what} '{name[:80]}': use 1 to 63 lower-case letters, digits, '-' or '_'")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a party's two ports are."""
+
+    host: str
+    control: int
+    party: int
+
+    @property
+    def url(self) -> str:
+        """The control API."""
+        return f"https://{self.host}:{self.control}"
+
+
+@dataclass(frozen=True, slots=True)
+class Consortium:
+    """What ``consortium.toml`` says."""
+
+    name: str
+    parties: tuple[Address, Address, Address]
+    members: dict[str, tuple[str, ...]]
+
+    def text(self) -> str:
+        """As TOML."""
+        lines = [f"name = {json.dumps(self.name)}"]
+        for address in self.parties:
+            lines += ["", "[[party]]", f"host = {json.dumps(address.host)}", f"control = {address.control}"]
+            lines += [f"party = {address.party}"]
+        for member, roles in self.members.items():
+            lines += ["", "[[member]]", f"name = {json.dumps(member)}", f"roles = {json.dumps(list(roles))}"]
+        return "\n".join(lines) + "\n"
+
+
+def read_consortium(path: Path) -> Consortium:
+    """Parse ``consortium.toml``."""
+    content = read_toml(path)
+    try:
+        parties = [Address(str(p["host"]), int(p["control"]), int(p["party"])) for p in content["party"]]
+        members = {check_name(str(m["name"])): tuple(map(str, m["roles"])) for m in content.get("member", [])}
+        name = str(content["name"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is incomplete: {error}") from None
+    if len(parties) != 3:
+        raise InputError(f"{path} names {len(parties)} parties; there must be three")
+    for member, roles in members.items():
+        if not set(roles) <= set(ROLES):
+            raise InputError(f"{path}: member '{member}' has an unknown role; roles are {', '.join(ROLES)}")
+    return Consortium(name, (parties[0], parties[1], parties[2]), members)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file, with what is wrong said in one line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} is no readable TOML file: {error}") from None
+
+
+def member_names(name: str, roles: Sequence[str]) -> list[str]:
+    """The DNS names in a member's certificate: its identity and roles."""
+    return [f"{name}.{role}.{DOMAIN}" for role in roles]
+
+
+def load_identity(directory: Path) -> Identity:
+    """The three PEM files of a party or member."""
+    identity = Identity(directory / "key.pem", directory / "cert.pem", directory / "ca.pem")
+    for path in (identity.key, identity.certificate, identity.authority):
+        if not path.exists():
+            raise InputError(f"{directory} holds no identity: {path.name} is missing")
+    try:
+        identity.client_context()
+    except (ssl.SSLError, OSError):
+        raise InputError(f"{directory}: key, certificate and authority do not fit together") from None
+    return identity
+
+
+def expiry(certificate: Path) -> datetime.datetime:
+    """When a certificate ends."""
+    return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
+
+
+def write_identity(authority: Authority, names: Sequence[str], directory: Path, days: int) -> None:
+    """A fresh key and certificate, and the authority's certificate, in a private directory."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key, certificate = authority.issue(names, days)
+    write_private(directory / "key.pem", key)
+    (directory / "cert.pem").write_bytes(certificate)
+    (directory / "ca.pem").write_bytes(authority.pem)
+
+
+def init_consortium(consortium: Consortium, directory: Path, days: int, authority: Authority | None = None) -> None:
+    """Everything to hand out: ``consortium.toml``, ``authority/``, ``party0`` to ``party2``, ``members/``."""
+    if directory.exists() and any(directory.iterdir()):
+        raise InputError(f"{directory} is not empty: choose another place")
+    if days < WARNING_DAYS:
+        raise InputError(f"certificates of {days} days would expire within a month; choose more")
+    (directory / "authority").mkdir(mode=0o700, parents=True)
+    authority = authority or Authority.make(3650)
+    write_private(directory / "authority" / "key.pem", authority.key_pem)
+    (directory / "authority" / "cert.pem").write_bytes(authority.pem)
+    (directory / "consortium.toml").write_text(consortium.text(), encoding="utf-8")
+    for number in range(3):
+        write_identity(authority, [party_name(number)], directory / f"party{number}", days)
+        (directory / f"party{number}" / "party.toml").write_text(_party_text(number), encoding="utf-8")
+        (directory / f"party{number}" / "consortium.toml").write_text(consortium.text(), encoding="utf-8")
+    for member, roles in consortium.members.items():
+        write_identity(authority, member_names(member, roles), directory / "members" / member, days)
+        (directory / "members" / member / "consortium.toml").write_text(consortium.text(), encoding="utf-8")
+
+
+def _party_text(number: int) -> str:
+    return f"""# Settings of party {number}. Paths are relative to this file.
+number = {number}
+consortium = "consortium.toml"
+identity = "."
+data = "data"
+max_running = 2
+patience_seconds = 60
+
+# Default deny: what no rule allows is refused.
+# [[rule]]
+# who = "alice"                  # a member's name, or "*"
+# action = "train"               # train, predict, evaluate or reveal
+# datasets = ["claims"]          # all datasets of a job must be listed, or "*"
+# max_rows = 1000000
+# max_height = 10
+# approval = true                # wait for 'hedgerow approve JOB' at this party
+"""

@@ -1,0 +1,58 @@
+"""Talking to party services over mutual TLS: used by the other parties and by owners' and analysts' clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from ..errors import HedgerowError, PeerUnreachable
+from ..transport import Identity
+from ..transport.certificate import party_name
+from .consortium import Consortium
+
+
+class Answer(HedgerowError):
+    """A party service refused. ``status`` is HTTP's."""
+
+    def __init__(self, party: int, status: int, detail: str) -> None:
+        self.party, self.status, self.detail = party, status, detail
+        super().__init__(f"party {party}: {detail}")
+
+
+class PartyConnections:
+    """HTTP connections to the parties of a consortium under one identity."""
+
+    def __init__(self, consortium: Consortium, identity: Identity, seconds: float = 30.0) -> None:
+        context = identity.client_context()
+        self._clients = [
+            httpx.Client(base_url=address.url, verify=context, timeout=seconds, trust_env=False)
+            for address in consortium.parties
+        ]
+
+    def call(self, party: int, method: str, path: str, **options: Any) -> Any:
+        """One request; the server's certificate must carry the party's name. Returns JSON, or bytes if it is not."""
+        try:
+            answer = self._clients[party].request(
+                method, path, extensions={"sni_hostname": party_name(party)}, **options
+            )
+        except httpx.HTTPError as error:
+            problem = f"no answer from its control API ({type(error).__name__})"
+            raise PeerUnreachable(party, method.lower() + " " + path.split("/")[2], problem) from None
+        if answer.status_code >= 400:
+            raise Answer(party, answer.status_code, _detail(answer))
+        return (
+            answer.json() if answer.headers.get("content-type", "").startswith("application/json") else answer.content
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients:
+            client.close()
+
+
+def _detail(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"status {answer.status_code}"

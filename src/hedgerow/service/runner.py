@@ -1,0 +1,138 @@
+"""Job processes of a party: started, listened to, moved to their place when done, ended when told."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..models.store import private_write
+from .gate import PREFACE_BYTES, Gate
+from .settings import PartySettings
+from .vault import Vault
+
+log = logging.getLogger("hedgerow.jobs")
+
+Told = Callable[[str, dict[str, Any]], None]
+
+
+@dataclass(slots=True)
+class _Running:
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    session: bytes
+
+
+def session_of(job: str, spec_hash: str, attempt: int) -> bytes:
+    """The session of one attempt at a job: the same at all parties that agree on all of it."""
+    return hashlib.sha256(f"{job}/{spec_hash}/{attempt}".encode()).digest()[:PREFACE_BYTES]
+
+
+class Runner:
+    """Runs up to ``max_running`` jobs. ``told`` hears ``progress``, ``done`` and ``error`` of each."""
+
+    def __init__(self, settings: PartySettings, vault: Vault, gate: Gate, told: Told) -> None:
+        self._settings, self._vault, self._gate, self._told = settings, vault, gate, told
+        self._running: dict[str, _Running] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    @property
+    def full(self) -> bool:
+        """Whether no further job can start now."""
+        return len(self._running) >= self._settings.max_running
+
+    def start(self, job: str, spec_hash: str, attempt: int, facts: dict[str, Any]) -> None:
+        """Start a job's process. ``facts`` goes into ``job.json``."""
+        settings, directory = self._settings, self._vault.work(job)
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(mode=0o700)
+        session = session_of(job, spec_hash, attempt)
+        identity = settings.identity
+        content = facts | {
+            "party": settings.number,
+            "vault": str(self._vault.root),
+            "session": session.hex(),
+            "configuration": spec_hash,
+            "patience": settings.patience_seconds,
+            "addresses": [(address.host, address.party) for address in settings.consortium.parties],
+            "identity": [str(path) for path in (identity.key, identity.certificate, identity.authority)],
+        }
+        private_write(directory / "job.json", json.dumps(content).encode())
+        ours, theirs = socket.socketpair()
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
+        command = [sys.executable, "-m", "hedgerow.service.worker", str(directory), str(theirs.fileno())]
+        process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+        )
+        theirs.close()
+        running = _Running(process, ours, session)
+        with self._lock:
+            self._running[job] = running
+        self._gate.expect(session, ours)
+        threading.Thread(target=self._listen, args=(job, running), name=f"job {job[:8]}", daemon=True).start()
+
+    def _listen(self, job: str, running: _Running) -> None:
+        """Pass on what the process tells, to its end."""
+        outcome: dict[str, Any] = {"error": "the job's process ended unexpectedly"}
+        assert running.process.stdout is not None
+        for line in running.process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            if "progress" in message:
+                self._told(job, message)
+            else:
+                outcome = message
+        running.process.wait()
+        running.process.stdout.close()
+        self._gate.forget(running.session)
+        running.control.close()
+        if "done" in outcome:
+            outcome = self._put_away(job, outcome)
+        shutil.rmtree(self._vault.work(job), ignore_errors=True)
+        with self._lock:
+            self._running.pop(job, None)
+        self._told(job, outcome)
+
+    def _put_away(self, job: str, outcome: dict[str, Any]) -> dict[str, Any]:
+        """Move what the job made to its place."""
+        work = self._vault.work(job)
+        try:
+            if (work / "model").exists():
+                (work / "model").rename(self._vault.model(job))
+            else:
+                (work / "result.npz").chmod(0o600)
+                (work / "result.npz").rename(self._vault.result(job))
+        except OSError as error:
+            log.error("a job's result could not be kept", extra={"job": job, "reason": type(error).__name__})
+            return {"error": "the result could not be written"}
+        return outcome
+
+    def stop(self, job: str) -> None:
+        """End a job's process at once."""
+        with self._lock:
+            running = self._running.get(job)
+        if running is not None:
+            with contextlib.suppress(ProcessLookupError):
+                running.process.kill()
+
+    def close(self) -> None:
+        """End all jobs."""
+        for job in list(self._running):
+            self.stop(job)
+        for running in list(self._running.values()):
+            running.process.wait(10)

@@ -1,0 +1,150 @@
+"""``hedgerow party serve``: one party's control API, party port and jobs, until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import logging
+import ssl
+import sys
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from .app import make_app
+from .audit import AuditLog
+from .consortium import WARNING_DAYS, expiry
+from .database import now, open_database
+from .datasets import Datasets
+from .gate import Gate
+from .jobs import Jobs
+from .peers import PartyConnections
+from .settings import PartySettings
+from .vault import Vault
+
+HEADER_SECONDS = 10.0
+_PLAIN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
+log = logging.getLogger("hedgerow.party")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line. What is logged are names, sizes, states and kinds of errors, never values."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """A record as JSON."""
+        entry: dict[str, Any] = {
+            "time": datetime.datetime.fromtimestamp(record.created, datetime.UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        entry |= {name: value for name, value in record.__dict__.items() if name not in _PLAIN}
+        if record.exc_info and record.exc_info[0] is not None:
+            entry["error"] = record.exc_info[0].__name__
+        return json.dumps(entry, default=str, ensure_ascii=False)
+
+
+def log_to_stderr() -> None:
+    """All log records as JSON lines on standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+class CertificateProtocol(H11Protocol):
+    """HTTP/1.1 that hands the caller's certificate to the application and hangs up on callers who do not get on."""
+
+    def connection_made(self, transport: Any) -> None:
+        """A caller has connected and shown a certificate of the authority."""
+        super().connection_made(transport)
+        channel = transport.get_extra_info("ssl_object")
+        certificate = channel.getpeercert() if channel is not None else None
+        inner = self.app
+
+        async def named(scope: Any, receive: Any, send: Any) -> None:
+            scope["hedgerow.certificate"] = certificate
+            await inner(scope, receive, send)
+
+        self.app = named
+        self._await_headers()
+
+    def on_response_complete(self) -> None:
+        """The next request's headers must come in time, too."""
+        super().on_response_complete()
+        self._await_headers()
+
+    def _await_headers(self) -> None:
+        asyncio.get_running_loop().call_later(HEADER_SECONDS, self._hang_up_if_idle)
+
+    def _hang_up_if_idle(self) -> None:
+        if self.transport.is_closing():
+            return
+        waiting = self.cycle is None or self.cycle.response_complete
+        if waiting and self.conn.their_state is h11.IDLE:
+            self.transport.close()
+
+
+class PartyServer:
+    """Everything of one party, put together."""
+
+    def __init__(self, settings: PartySettings) -> None:
+        self.settings = settings
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        vault = Vault(settings.data)
+        engine = open_database(settings.database)
+        audit = AuditLog(settings.data / "audit.jsonl")
+        self._peers = PartyConnections(settings.consortium, settings.identity, min(10.0, settings.patience_seconds))
+        address = settings.consortium.parties[settings.number]
+        self._gate = Gate(address.host, address.party, settings.patience_seconds)
+        datasets = Datasets(settings, engine, vault, audit, self._peers)
+        self._jobs = Jobs(settings, engine, vault, audit, self._peers, datasets, self._gate)
+        self.app = make_app(settings, vault, datasets, self._jobs)
+        self._engine = engine
+
+    def run(self) -> None:
+        """Serve until a signal ends it."""
+        address, identity = self.settings.consortium.parties[self.settings.number], self.settings.identity
+        left = expiry(identity.certificate) - now()
+        if left.days < WARNING_DAYS:
+            log.warning("the certificate ends soon; renew it", extra={"days": left.days})
+        config = uvicorn.Config(
+            self.app,
+            host=address.host,
+            port=address.control,
+            http=CertificateProtocol,
+            ssl_keyfile=str(identity.key),
+            ssl_certfile=str(identity.certificate),
+            ssl_ca_certs=str(identity.authority),
+            ssl_cert_reqs=ssl.CERT_REQUIRED,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_keep_alive=5,
+            timeout_graceful_shutdown=5,
+            limit_concurrency=200,
+        )
+        config.load()
+        assert config.ssl is not None
+        config.ssl.minimum_version = ssl.TLSVersion.TLSv1_3
+        self._gate.start()
+        self._jobs.start()
+        log.info("party serves", extra={"party": self.settings.number, "control": address.control})
+        try:
+            uvicorn.Server(config).run()
+        finally:
+            self._gate.close()
+            self._jobs.close()
+            self._peers.close()
+            self._engine.dispose()
+            log.info("party has ended", extra={"party": self.settings.number})
+
+
+def serve(settings: PartySettings) -> None:
+    """Run one party in this process."""
+    log_to_stderr()
+    PartyServer(settings).run()

@@ -1,0 +1,120 @@
+"""One party's settings and policy, from ``party.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..transport import Identity
+from .consortium import Consortium, load_identity, read_consortium, read_toml
+
+ACTIONS = ("train", "predict", "evaluate", "reveal")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One permission. ``datasets`` of ``("*",)`` means all."""
+
+    who: str
+    action: str
+    datasets: tuple[str, ...]
+    max_rows: int | None = None
+    max_height: int | None = None
+    approval: bool = False
+
+    def covers(self, who: str, action: str, datasets: Sequence[str], rows: int, height: int) -> bool:
+        """Whether this rule allows the request (perhaps after approval)."""
+        return (
+            self.who in ("*", who)
+            and self.action == action
+            and (self.datasets == ("*",) or set(datasets) <= set(self.datasets))
+            and (self.max_rows is None or rows <= self.max_rows)
+            and (self.max_height is None or height <= self.max_height)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartySettings:
+    """What one party service needs to know."""
+
+    number: int
+    consortium: Consortium
+    identity: Identity
+    data: Path
+    database: str
+    rules: tuple[Rule, ...]
+    max_running: int = 2
+    patience_seconds: float = 60.0
+    max_rows: int = 2_000_000
+
+    @property
+    def others(self) -> tuple[int, int]:
+        """The other two parties."""
+        first, second = (number for number in range(3) if number != self.number)
+        return first, second
+
+    def allow(self, who: str, action: str, datasets: Sequence[str], rows: int = 0, height: int = 0) -> Rule | None:
+        """The rule that allows a request; one without approval is preferred. ``None`` means no."""
+        found = [rule for rule in self.rules if rule.covers(who, action, datasets, rows, height)]
+        return min(found, key=lambda rule: rule.approval, default=None)
+
+
+def read_settings(path: Path) -> PartySettings:
+    """Parse ``party.toml``; every mistake is named."""
+    content = read_toml(path)
+    base = path.resolve().parent
+    known = {
+        "number",
+        "consortium",
+        "identity",
+        "data",
+        "database",
+        "max_running",
+        "patience_seconds",
+        "max_rows",
+        "rule",
+    }
+    unknown = set(content) - known
+    if unknown:
+        raise InputError(f"{path}: unknown setting {', '.join(sorted(unknown))}")
+    try:
+        number = int(content["number"])
+        data = base / str(content.get("data", "data"))
+        rules = tuple(_rule(path, entry) for entry in content.get("rule", []))
+        settings = PartySettings(
+            number,
+            read_consortium(base / str(content.get("consortium", "consortium.toml"))),
+            load_identity(base / str(content.get("identity", "."))),
+            data,
+            str(content.get("database", f"sqlite:///{data / 'party.sqlite'}")),
+            rules,
+            int(content.get("max_running", 2)),
+            float(content.get("patience_seconds", 60)),
+            int(content.get("max_rows", 2_000_000)),
+        )
+    except KeyError as error:
+        raise InputError(f"{path} lacks {error}") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: {error}") from None
+    if number not in (0, 1, 2):
+        raise InputError(f"{path}: the number must be 0, 1 or 2")
+    return settings
+
+
+def _rule(path: Path, entry: dict[str, object]) -> Rule:
+    fields = dict(entry)
+    datasets = fields.pop("datasets", None)
+    if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
+        raise InputError(f"{path}: a rule needs a list of datasets")
+    unknown = set(fields) - {"who", "action", "max_rows", "max_height", "approval"}
+    if unknown:
+        raise InputError(f"{path}: unknown field in a rule: {', '.join(sorted(unknown))}")
+    if fields.get("action") not in ACTIONS:
+        raise InputError(f"{path}: a rule's action must be one of {', '.join(ACTIONS)}")
+    if not isinstance(fields.get("who"), str):
+        raise InputError(f"{path}: a rule must say who")
+    return Rule(datasets=tuple(datasets), **fields)  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""One job at one party, in a process of its own: ``python -m hedgerow.service.worker <directory> <control socket>``.
+
+``job.json`` in the directory says everything. What the job makes is written there; the service moves it to its place.
+Lines of JSON on standard output tell progress and the end. No secret value is ever printed.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import kernels as _compiled_first  # noqa: F401
+from ..errors import HedgerowError, PeerError
+from ..models import ModelFacts, PartyModel, load_party, save_party
+from ..runtime.programs import run_confusion, run_labels, run_probabilities, run_training
+from ..runtime.worker import keep_freed_memory
+from ..sharing import RING32, ArithmeticShare, Context
+from ..transport import Agreement, Identity, Patience, connect
+from ..trees.predict import batches
+from .vault import Vault
+
+
+class Handed:
+    """Connections that the service accepted on the party port and passed on."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._seconds: float | None = None
+
+    def settimeout(self, value: float | None, /) -> None:
+        """How long :meth:`accept` waits."""
+        self._seconds = value
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """The next caller."""
+        if not select.select([self._control], [], [], self._seconds)[0]:
+            raise TimeoutError
+        content, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
+        if not content:
+            raise HedgerowError("the party service has gone")
+        return socket.socket(fileno=descriptors[0]), None
+
+
+def tell(**facts: Any) -> None:
+    """One line for the service."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def main(directory: Path, descriptor: int) -> None:
+    """Connect to the other parties and run the job."""
+    keep_freed_memory()
+    job = json.loads((directory / "job.json").read_text())
+    try:
+        session = bytes.fromhex(job["session"])
+        identity = Identity(*(Path(path) for path in job["identity"]))
+        addresses = [(host, port) for host, port in job["addresses"]]
+        agreement = Agreement(session, bytes.fromhex(job["configuration"]))
+        acceptor = Handed(socket.socket(fileno=descriptor))
+        patience = Patience(job["patience"])
+        transport = connect(job["party"], acceptor, addresses, agreement, identity, patience, preface=session)
+        try:
+            _run(Context.establish(transport, session), job, directory)
+        except BaseException as error:
+            transport.abort(error.peer if isinstance(error, PeerError) else job["party"])
+            raise
+        spent = transport.meter.total()
+        transport.close()
+        tell(done={"rounds": spent.rounds, "sent": spent.sent})
+    except HedgerowError as error:
+        tell(error=str(error))
+        sys.exit(1)
+    except Exception as error:
+        # The kind of error is told, not its text: it could carry a value.
+        tell(error=f"unexpected {type(error).__name__} in the job's process")
+        sys.exit(1)
+
+
+def _run(ctx: Context, job: dict[str, Any], directory: Path) -> None:
+    vault, spec = Vault(Path(job["vault"])), job["spec"]
+
+    def report(layer: int, step: str) -> None:
+        spent = ctx.transport.meter.total()
+        tell(progress={"layer": layer, "step": step, "rounds": spent.rounds, "sent": spent.sent})
+
+    facts = ModelFacts.of_entry(job["facts"])
+    if spec["kind"] == "train":
+        x, y = training_table(vault, job["tables"], facts, spec["combine"])
+        tree = run_training(ctx.step("train"), x, y, facts.shape, facts.algorithm, report=report)
+        save_party(PartyModel(facts, job["party"], tree), directory / "model")
+        return
+    tree = load_party(vault.model(spec["model"])).tree
+    rows, attributes, shape = job["rows"], facts.shape.attributes, facts.shape
+    columns = [vault.column(spec["upload"], rows, j).narrow(shape.value_ring) for j in range(attributes)]
+    truth = vault.column(spec["upload"], rows, attributes).narrow(RING32) if spec["kind"] == "evaluate" else None
+    parts: list[list[ArithmeticShare]] = []
+    for piece in batches(shape, rows):
+        x = ArithmeticShare.concatenate([column[piece] for column in columns])
+        if truth is not None:
+            step = ctx.step("evaluate")
+            parts.append([run_confusion(step, tree, x, truth[piece], shape, len(facts.classes))])
+        elif spec["kind"] == "probabilities":
+            parts.append(run_probabilities(ctx.step("probabilities"), tree, x, shape))
+        else:
+            parts.append([run_labels(ctx.step("predict"), tree, x, shape)])
+        report(0, f"row {piece.stop} of {rows}")
+    np.savez(directory / "result.npz", **_joined(parts, summed=truth is not None))
+
+
+def _joined(parts: list[list[ArithmeticShare]], summed: bool) -> Any:
+    """The results of all batches: added up where they are counts, else one after the other."""
+    arrays = {}
+    for k, column in enumerate(zip(*parts, strict=True)):
+        if summed:
+            total = column[0]
+            for share in column[1:]:
+                total = total + share
+        else:
+            total = ArithmeticShare.concatenate(column)
+        arrays[f"left{k}"], arrays[f"right{k}"] = total.left, total.right
+    return arrays
+
+
+def training_table(
+    vault: Vault, tables: list[dict[str, Any]], facts: ModelFacts, combine: str
+) -> tuple[ArithmeticShare, ArithmeticShare]:
+    """Attributes, one after the other, and labels of the combined datasets."""
+
+    def column(name: str) -> ArithmeticShare:
+        found = [
+            vault.column(table["id"], table["rows"], table["columns"].index(name))
+            for table in tables
+            if name in table["columns"]
+        ]
+        return ArithmeticShare.concatenate(found) if combine == "rows" else found[0]
+
+    return ArithmeticShare.concatenate([column(name) for name in facts.attribute_names]), column(facts.target)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))
