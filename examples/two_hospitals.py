@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 import hedgerow
-from hedgerow.tables import Column, Schema, propose_column
+from hedgerow.tables import Schema, merge_schemas, propose_column
 
 patients, malignant = load_breast_cancer(return_X_y=True, as_frame=True)
 patients, malignant = patients.iloc[:, :8], (malignant == 0).rename("malignant").astype(int)
@@ -19,13 +19,8 @@ print(f"north has {len(north)} patients, south has {len(south)}")
 
 # %% They agree on a schema first: names, decimals, bits. No patient's value is in it.
 # Each proposes what its own columns need, and the wider one is taken. ('hedgerow inspect' does the same for a file.)
-proposals = [[propose_column(name, part[name].to_numpy()).column for name in patients] for part in (north, south)]
-columns = []
-for a, b in zip(*proposals, strict=True):
-    decimals = max(a.decimals, b.decimals)
-    bits = max(column.bits + 4 * (decimals - column.decimals) for column in (a, b))
-    columns.append(Column(a.name, "number", decimals, bits))
-schema = Schema(tuple(columns))
+proposals = [Schema(tuple(propose_column(n, part[n].to_numpy()).column for n in patients)) for part in (north, south)]
+schema = merge_schemas(*proposals)
 
 # %% Train on the pooled rows. `fit` splits every value into three shares before a compute party sees anything.
 pooled = hedgerow.DecisionTreeClassifier(max_depth=3, schema=schema)

@@ -135,6 +135,28 @@ def test_errors_have_their_own_exit_codes(model, tmp_path):
     assert "Traceback" in shown.stderr
 
 
+def test_odd_names_missing_columns_and_places(tmp_path):
+    (tmp_path / "odd.csv").write_text("weight [/kg],$b_$,empty,y\n1,2,,[/b]\n2,3,,$a_$\n3,1,,[/b]\n")
+    data, out = str(tmp_path / "odd.csv"), str(tmp_path / "m")
+    assert "weight [/kg]" in hedgerow("inspect", data, "--target", "y").stdout
+    made = hedgerow("train", data, "--target", "y", "--ignore", "empty", "--out", out, "--debug")
+    assert made.returncode == 0, made.stderr
+    assert hedgerow("reveal", out, "--format", "png", "--out", str(tmp_path / "noext")).returncode == 0
+    assert (tmp_path / "noext").read_bytes().startswith(b"\x89PNG")
+    assert "[/b]" in hedgerow("evaluate", out, data).stdout
+    hedgerow("predict", out, data, "--json", "--out", str(tmp_path / "p.json"))
+    assert json.loads((tmp_path / "p.json").read_text())["y"] == ["[/b]", "$a_$", "[/b]"]
+    for arguments in (
+        ["predict", out, data, "--out", data],
+        ["predict", out, data, "--out", str(tmp_path / "no" / "p.csv")],
+        ["train", data, "--target", "y", "--ignore", "empty", "--out", str(tmp_path / "odd.csv" / "m")],
+        ["inspect", data, "--out", data],
+        ["train", data, "--target", "y", "--ignore", "y", "--out", str(tmp_path / "n")],
+    ):
+        done = hedgerow(*arguments)
+        assert (done.returncode, len(done.stderr.splitlines())) == (3, 1), done.stderr
+
+
 def test_progress_is_drawn_on_a_terminal(model):
     """A pseudo-terminal as standard error: the bar shows layers, rounds and bytes, and is gone at the end."""
     parent, child = pty.openpty()

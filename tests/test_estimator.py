@@ -20,6 +20,7 @@ import hedgerow
 from hedgerow.errors import InputError
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
+from hedgerow.runtime import local_parties
 from hedgerow.tables import Column, Schema
 
 
@@ -90,7 +91,13 @@ def test_pandas_pyarrow_and_numpy_give_the_same_model(cancer):
     assert (fitted[1].predict(x.to_numpy()) == fitted[0].predict(x)).all()
     again = pickle.loads(pickle.dumps(fitted[0]))
     assert (again.predict(x) == fitted[0].predict(x)).all()
-    assert clone(fitted[0]).get_params() == {"algorithm": "fast", "max_depth": 2, "schema": None}
+    assert clone(fitted[0]).get_params() == {
+        "algorithm": "fast",
+        "consortium": None,
+        "identity": None,
+        "max_depth": 2,
+        "schema": None,
+    }
 
 
 def test_models_can_be_saved_and_loaded(cancer, tmp_path):
@@ -137,3 +144,42 @@ def test_mistakes_are_explained():
     model = hedgerow.DecisionTreeClassifier().fit(x, [0, 1] * 3)
     with pytest.raises(InputError, match="a class that is not in the list"):
         model.confusion(x, [0, 1, 2, 0, 1, 0])
+
+
+def test_probabilities_follow_classes_whatever_the_schemas_order():
+    x = pd.DataFrame({"a": [1, 2, 3, 4, 5, 6]})
+    schema = Schema((Column("a", bits=4), Column("y", "label", classes=("yes", "no"))))
+    model = hedgerow.DecisionTreeClassifier(max_depth=1, schema=schema).fit(
+        x, pd.Series(["no"] * 3 + ["yes"] * 3, name="y")
+    )
+    assert list(model.classes_) == ["no", "yes"]
+    assert model.predict_proba(x)[:, 1].tolist() == [0, 0, 0, 1, 1, 1]
+    only = hedgerow.DecisionTreeClassifier(
+        schema=Schema((Column("a", bits=4), Column("y", "label", classes=("0", "1"))))
+    )
+    assert only.fit(x, pd.Series([0] * 6, name="y")).score(x, [0] * 6) == 1.0
+
+
+def test_large_whole_numbers_beside_decimals_stay_whole():
+    x = pd.DataFrame({"id": [2**55 + k for k in range(6)], "f": [0.5, 0.1, 0.2, 0.5, 0.1, 0.2], "class": [0] * 6})
+    y = [0, 0, 0, 1, 1, 1]
+    model = hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y)
+    assert model.predict(x).tolist() == y
+    tree = model.reveal()
+    assert f"id <  {2**55 + 2}.5" in tree.export_text()
+    assert tree.predict(x[["class", "f", "id"]]).tolist() == y
+
+
+def test_labels_are_the_same_class_however_they_are_written():
+    x = np.arange(6).reshape(6, 1)
+    model = hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, np.array([False] * 3 + [True] * 3))
+    for same in ([0, 0, 0, 1, 1, 1], [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], ["0", "0", "0", "1", "1", "1"]):
+        assert model.confusion(x, np.array(same)).tolist() == [[3, 0], [0, 3]]
+
+
+def test_parties_that_died_are_started_anew():
+    x, y = np.arange(6).reshape(6, 1), [0, 0, 0, 1, 1, 1]
+    model = hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y)
+    local_parties()._processes.processes[1].kill()
+    local_parties()._processes.processes[1].wait()
+    assert model.predict(x).tolist() == y

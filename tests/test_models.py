@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import InputError
-from hedgerow.models import ModelFacts, PartyModel, load_model, load_party, reveal_tree, save_model
+from hedgerow.models import ModelFacts, PartyModel, load_model, reveal_tree, save_model
+from hedgerow.models.store import share_bytes, tree_of_bytes
 from hedgerow.reference.node import predict
 from hedgerow.sharing import RING64, split
 from hedgerow.tables import Column, Schema
@@ -70,15 +71,15 @@ def edited(**changes):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("shares.npz", lambda c: c[:-100], "damaged: its checksum"),
-        ("shares.npz", lambda c: b"", "damaged: its checksum"),
+        ("shares.npz", lambda c: c[:-100], "damaged: shares and manifest"),
+        ("shares.npz", lambda c: b"", "damaged: shares and manifest"),
         ("manifest.json", lambda c: b"{", "cannot be read"),
         ("manifest.json", lambda c: b"[]", "something else than a Hedgerow model"),
         ("manifest.json", edited(format="other"), "something else"),
         ("manifest.json", edited(version=2), "model format 2; this version reads format 1"),
         ("manifest.json", edited(party=7), "names no party"),
-        ("manifest.json", edited(party=2), "mixed up"),
-        ("manifest.json", edited(facts={}), "manifest is incomplete"),
+        ("manifest.json", edited(party=2), "damaged"),
+        ("manifest.json", edited(facts={}), "damaged"),
     ],
 )
 def test_wrong_files_are_refused(saved, name, change, message):
@@ -101,12 +102,30 @@ def test_foreign_and_missing_parts_are_refused(saved, trained, tmp_path):
         load_model(tmp_path / "nowhere")
 
 
-def test_a_share_file_of_another_shape_is_refused(saved):
-    manifest = json.loads((saved / "party0" / "manifest.json").read_text())
-    manifest["facts"]["shape"]["height"] = 4
-    (saved / "party0" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(InputError, match=r"lacks .layer3\.number"):
-        load_party(saved / "party0")
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("height", 4, "lacks 'layer3"),
+        ("value_bits", 3, "contradicts itself"),
+        ("attributes", 7, "contradicts itself"),
+        ("rows", 10.0, "contradicts itself"),
+    ],
+)
+def test_facts_that_do_not_fit_the_shares_are_refused(trained, field, value, message):
+    _, _, trees, facts = trained
+    entry = facts.entry()
+    entry["shape"][field] = value
+    with pytest.raises(InputError, match=message):
+        tree_of_bytes(share_bytes(trees[0]), ModelFacts.of_entry(entry))
+
+
+@pytest.mark.parametrize("classes", [[0], [{"a": 1}, [2]], "ab"])
+def test_wrong_classes_are_refused(trained, classes):
+    entry = trained[3].entry() | {"classes": classes}
+    if classes == "ab":
+        entry["columns"] = entry["columns"][1:]
+    with pytest.raises(InputError, match="contradicts itself"):
+        ModelFacts.of_entry(entry)
 
 
 def test_a_failed_write_leaves_nothing(trained, tmp_path, monkeypatch):

@@ -17,12 +17,13 @@ from hedgerow.tables import (
     Schema,
     encode,
     encode_doubled,
+    merge_schemas,
     propose_column,
     read_schema,
     read_table,
     write_schema,
 )
-from hedgerow.tables.fixed import at_most, threshold_units
+from hedgerow.tables.fixed import at_most, threshold_text, threshold_units
 
 decimal_columns = st.integers(0, 9).flatmap(
     lambda d: st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20).map(
@@ -167,3 +168,59 @@ def test_bad_columns_are_refused_when_they_are_used(tmp_path):
     (tmp_path / "no.parquet").write_bytes(b"PAR1 nonsense")
     with pytest.raises(InputError, match="no readable Parquet"):
         read_table(tmp_path / "no.parquet")
+
+
+def test_whole_numbers_of_any_type_and_size_are_judged_rightly():
+    column = propose_column("a", np.arange(1, 7)).column
+    probes = np.array([2**61, 2**62, 2**63 - 1, -(2**63), -(2**62) - 5, 3])
+    assert (encode_doubled(column, probes) < 7).tolist() == [False, False, False, True, True, True]
+    assert (encode_doubled(column, np.array([2**63, 2**64 - 1], np.uint64)) < 7).tolist() == [False, False]
+    for kind in ("int8", "int16", "int32", "int64"):
+        ends = np.array([np.iinfo(kind).min, -3, np.iinfo(kind).max], kind)
+        proposal = propose_column("a", ends, 62 if kind != "int64" else 59)
+        encoded, error = encode(proposal.column, ends)
+        assert (np.diff(encoded.astype(object)) > 0).all()
+        assert (error == 0) == (kind != "int64")
+    assert encode(Column("a", bits=9, signed=True), np.array([255], "uint8"))[0].tolist() == [511]
+
+
+def test_large_whole_numbers_that_do_not_fit_are_rounded_and_said_so():
+    values = np.array([2**61 + k for k in range(10)])
+    proposal = propose_column("id", values, 59)
+    assert proposal.largest_error > 0
+    assert encode(proposal.column, values)[1] == proposal.largest_error
+    assert propose_column("tiny", np.array([1e-310, 2e-310])).largest_error > 0
+    with pytest.raises(InputError, match="does not fit the schema"):
+        encode(Column("a", decimals=15, bits=60), np.array([1e300]))
+
+
+def test_thresholds_are_told_with_all_their_digits():
+    assert threshold_text(Column("ms", bits=41), 2 * 1700000000125 + 1) == "1700000000125.5"
+    assert threshold_text(Column("x", decimals=2, bits=9, signed=True), 512 - 301) == "-1.505"
+    assert threshold_text(Column("big", decimals=-3, bits=20), 8) == "4000"
+
+
+def test_merged_schemas_hold_both_tables():
+    a, b = np.array([1000, -3]), np.array([0.25, 1.5])
+    one, other = (Schema((propose_column("v", values).column,)) for values in (a, b))
+    (merged,) = merge_schemas(one, other).columns
+    for values in (a, b):
+        assert encode(merged, values)[1] == 0
+    with pytest.raises(InputError, match="different columns"):
+        merge_schemas(one, Schema((Column("w", bits=3),)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('a,y\n1,"p\n2,q\n', "line 2: a quote is not closed"),
+        ("a,y\n1,p\n\n\n,q\n3,q\n", "column 'a', line 5: the value is missing"),
+        ("a,y\r1,p\r", "lines must end in LF"),
+        ("5,5\n1,2\n", "use --no-header"),
+    ],
+)
+def test_more_bad_files(tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content.encode())
+    with pytest.raises(InputError, match=message):
+        read_table(path).numbers(["a"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table as Screen
 
 from .. import __version__
@@ -28,7 +29,7 @@ def info(
         return
     shown = Screen(show_header=False, box=None)
     for name, value in facts.items():
-        shown.add_row(name.replace("_", " "), screen.shown(value))
+        shown.add_row(name.replace("_", " "), escape(screen.shown(value)))
     screen.out().print(shown)
 
 

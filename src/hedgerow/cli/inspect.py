@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..estimators.secret import most_bits
-from ..tables import Column, Schema, propose_column, read_table, write_schema
+from ..tables import Column, Schema, merge_schemas, propose_column, read_schema, read_table
+from ..tables.schema import schema_text
 from . import screen
 from .train import DataFile, Header
 
@@ -21,6 +23,7 @@ def inspect(
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the proposed schema to this .toml file.")] = None,
+    merge: Annotated[Path | None, typer.Option(help="Another owner's schema; the result holds both tables.")] = None,
     header: Header = True,
     as_json: screen.AsJson = False,
 ) -> None:
@@ -28,21 +31,24 @@ def inspect(
 
     Nothing is shared. The schema tells others the names, decimals and bits of your columns, and the classes.
     """
+    screen.check_file(out, data)
     table = read_table(data, header)
     if target is not None:
         table.column(target)
     columns: list[Column] = []
     rows: list[dict[str, Any]] = []
     for name, values in zip(table.names, table.columns, strict=True):
+        if name in table.missing:
+            rows.append({"column": name, "kind": "?", "remark": f"missing value, line {table.missing[name]}"})
+            continue
         if name == target or values.dtype == object:
             classes = np.unique(values.astype(str)).tolist()
-            remark = f"{len(classes)} classes" if name == target else f"text, {len(classes)} values: no number"
+            remark = f"text, {len(classes)} values: no number"
+            if name == target:
+                remark = f"{len(classes)} classes" + ("" if len(classes) == 2 else "; training takes two")
             if name == target:
                 columns.append(Column(name, "label", classes=tuple(classes[:MANY_CLASSES])))
             rows.append({"column": name, "kind": "label" if name == target else "text", "remark": remark})
-            continue
-        if name in table.missing:
-            rows.append({"column": name, "kind": "number", "remark": f"missing value, line {table.missing[name]}"})
             continue
         proposal = propose_column(name, values, most_bits(len(table)))
         column = proposal.column
@@ -50,8 +56,11 @@ def inspect(
         remark = "exact" if not proposal.largest_error else f"rounded, error at most {proposal.largest_error:.3g}"
         entry = {"column": name, "kind": "number", "decimals": column.decimals, "bits": column.bits}
         rows.append({**entry, "signed": column.signed, "remark": remark})
+    schema = Schema(tuple(columns))
+    if merge is not None:
+        schema = merge_schemas(schema, read_schema(merge))
     if out is not None:
-        write_schema(Schema(tuple(columns)), out)
+        screen.write_text(out, schema_text(schema))
     if as_json:
         screen.print_json({"rows": len(table), "columns": rows})
         return
@@ -60,8 +69,8 @@ def inspect(
         shown.add_column(heading, justify="right" if heading in ("decimals", "bits") else "left")
     for row in rows:
         signed = "" if "signed" not in row else "yes" if row["signed"] else "no"
-        shown.add_row(row["column"], row["kind"], str(row.get("decimals", "")), str(row.get("bits", "")), signed,
-                      row["remark"])  # fmt: skip
+        numbers = [str(row.get(field, "")) for field in ("decimals", "bits")]
+        shown.add_row(escape(row["column"]), row["kind"], *numbers, signed, row["remark"])
     screen.out().print(shown)
     if out is not None:
         screen.notes().print(f"wrote {out}")

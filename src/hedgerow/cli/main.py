@@ -9,7 +9,7 @@ import typer
 
 from .. import __version__
 from ..errors import HedgerowError, PeerError
-from . import bench, demo, info, inspect, predict, reveal, train
+from . import bench, consortium, demo, info, inspect, party, predict, remote, reveal, train
 from .screen import EPILOG
 
 app = typer.Typer(
@@ -26,6 +26,19 @@ app.command("predict")(predict.predict)
 app.command("evaluate")(predict.evaluate)
 app.command("reveal")(reveal.reveal)
 app.command("info")(info.info)
+app.add_typer(consortium.app, name="consortium")
+app.add_typer(party.app, name="party")
+for command in (
+    remote.share,
+    remote.withdraw,
+    remote.datasets,
+    remote.submit,
+    remote.jobs,
+    remote.watch,
+    remote.cancel,
+):
+    app.command()(command)
+app.command()(party.approve)
 app.add_typer(bench.app, name="bench")
 
 
@@ -43,6 +56,7 @@ def version() -> None:
 def main() -> None:
     """Run the command line; errors become one readable line and an exit code unless ``--debug`` is given."""
     if "--debug" in sys.argv[1:]:
+        sys.argv.remove("--debug")
         app()
         return
     try:
@@ -53,6 +67,8 @@ def main() -> None:
         _fail(str(error), 3)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
+    except OSError as error:
+        _fail(f"{error.filename or 'output'}: {error.strerror or type(error).__name__}", 3)
     except Exception as error:
         _fail(f"unexpected {type(error).__name__}; run again with --debug for the details", 1)
 

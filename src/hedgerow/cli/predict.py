@@ -9,21 +9,32 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..estimators import SecretModel
+from ..service.client import Client, RemoteModel
 from ..tables import read_table
 from . import screen
+from .remote import IdentityDirectory
 from .train import DataFile, Header
 
-ModelDirectory = Annotated[Path, typer.Argument(help="What 'hedgerow train --out' wrote.")]
+ModelName = Annotated[str, typer.Argument(help="What 'hedgerow train --out' wrote, or a job of a consortium.")]
+ConsortiumOption = Annotated[Path | None, typer.Option(help="Use a model of this consortium.toml's parties.")]
+
+
+def open_model(model: str, consortium: Path | None, identity: Path | None) -> SecretModel | RemoteModel:
+    """A local model by its directory, or a consortium's by its job."""
+    return SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
 
 
 def predict(
-    model: ModelDirectory,
+    model: ModelName,
     data: DataFile,
     out: Annotated[Path | None, typer.Option(help="Write a .csv file instead of printing.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes as well.")] = False,
+    consortium: ConsortiumOption = None,
+    identity: IdentityDirectory = None,
     header: Header = True,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
@@ -32,7 +43,8 @@ def predict(
 
     Columns are found by name; others are ignored. Example: hedgerow predict model/ new.csv --out answers.csv
     """
-    secret = SecretModel.load(model)
+    screen.check_file(out, data)
+    secret = open_model(model, consortium, identity)
     table = read_table(data, header)
     columns = table.numbers(secret.facts.attribute_names)
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
@@ -45,7 +57,7 @@ def predict(
         found: dict[str, Any] = {names[0]: labels.tolist()}
         if chances is not None:
             found |= {name: chances[:, k].round(6).tolist() for k, name in enumerate(names[1:])}
-        screen.print_json(found)
+        screen.write_text(out, screen.json_text(found))
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -56,9 +68,11 @@ def predict(
 
 
 def evaluate(
-    model: ModelDirectory,
+    model: ModelName,
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The true classes; as in training if not given.")] = None,
+    consortium: ConsortiumOption = None,
+    identity: IdentityDirectory = None,
     header: Header = True,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
@@ -67,7 +81,7 @@ def evaluate(
 
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
-    secret = SecretModel.load(model)
+    secret = open_model(model, consortium, identity)
     table = read_table(data, header)
     labels = table.column(target or secret.facts.target)
     columns = table.numbers(secret.facts.attribute_names)
@@ -82,7 +96,7 @@ def evaluate(
     shown = Screen(title=f"accuracy {accuracy:.4f} on {len(table):,} rows")
     shown.add_column("true class")
     for name in classes:
-        shown.add_column(f"predicted {name}", justify="right")
+        shown.add_column(escape(f"predicted {name}"), justify="right")
     for name, row in zip(classes, matrix.tolist(), strict=True):
-        shown.add_row(name, *(f"{count:,}" for count in row))
+        shown.add_row(escape(name), *(f"{count:,}" for count in row))
     screen.out().print(shown)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ..estimators import SecretModel
 from . import screen
-from .predict import ModelDirectory
+from .predict import ConsortiumOption, ModelName, open_model
+from .remote import IdentityDirectory
 
 
 class Format(StrEnum):
@@ -23,16 +23,19 @@ class Format(StrEnum):
 
 
 def reveal(
-    model: ModelDirectory,
+    model: ModelName,
     format: Annotated[Format, typer.Option(help="text, json, dot (Graphviz) or png (a picture).")] = Format.text,
     out: Annotated[Path | None, typer.Option(help="A file; a picture goes to tree.png if not given.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Open training rows per class and node too.")] = False,
+    consortium: ConsortiumOption = None,
+    identity: IdentityDirectory = None,
 ) -> None:
     """Put the three parties' shares together and show the ordinary tree, in the table's own units.
 
     Example: hedgerow reveal model/ --format png --out tree.png
     """
-    tree = SecretModel.load(model).reveal(counts)
+    screen.check_file(out)
+    tree = open_model(model, consortium, identity).reveal(counts)
     if format is Format.png:
         path = out or Path("tree.png")
         tree.plot(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ..errors import InputError
 from ..runtime import Moment
 
 EXIT_CODES = {
@@ -43,9 +45,38 @@ def notes() -> Console:
     return Console(stderr=True)
 
 
+def json_text(facts: Any) -> str:
+    """One JSON object, on one line."""
+    return json.dumps(facts, ensure_ascii=False, default=str) + "\n"
+
+
 def print_json(facts: Any) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(facts, ensure_ascii=False, default=str))
+    sys.stdout.write(json_text(facts))
+
+
+def check_free(directory: Path) -> None:
+    """Refuse, before any work, a place where a directory cannot be made."""
+    if directory.exists():
+        raise InputError(f"{directory} exists already: choose another place or remove it")
+    parent = directory.resolve().parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"{directory} cannot be made: {parent} is no directory one may write to")
+
+
+def check_file(path: Path | None, source: Path | None = None) -> None:
+    """Refuse, before any work, a place where a file cannot be written, and the input itself."""
+    if path is None:
+        return
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise InputError(f"{path} is the input itself: choose another file")
+    parent = path.resolve().parent
+    if path.is_dir() or not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(
+            f"{path} cannot be written: there must be a directory one may write to, and no directory there"
+        )
 
 
 def megabytes(count: int) -> str:
@@ -108,4 +139,6 @@ def write_text(path: Path | None, text: str) -> None:
     if path is None:
         sys.stdout.write(text)
     else:
-        path.write_text(text, encoding="utf-8")
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)

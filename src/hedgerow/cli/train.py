@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..errors import InputError
@@ -39,15 +40,17 @@ def train(
 
     Example: hedgerow train patients.csv --target readmitted --max-depth 5 --out model/
     """
-    if out.exists():
-        raise InputError(f"{out} exists already: choose another place or remove it")
+    screen.check_free(out)
     table = read_table(data, header)
     labels = table.column(target)
     declared = read_schema(schema) if schema else None
-    names = [column.name for column in declared.attributes] if declared else [n for n in table.names if n != target]
-    for name in ignore or []:
-        table.column(name)
-    names = [n for n in names if n not in (ignore or []) and not (numbers_only and table.is_text(n))]
+    unknown = [name for name in ignore or [] if name not in table.names or name == target]
+    if unknown:
+        raise InputError(f"'{unknown[0]}' cannot be ignored: it is the target or no column of the table")
+    names = [column.name for column in declared.attributes] if declared else table.names
+    names = [name for name in names if name != target and name not in (ignore or [])]
+    if numbers_only:
+        names = [name for name in names if name not in table.names or not table.is_text(name)]
     prepared = prepare(names, table.numbers(names), target, labels, max_depth, declared, algorithm)
     started = time.perf_counter()
     with screen.training_progress(max_depth, quiet or as_json) as progress:
@@ -60,10 +63,10 @@ def train(
         return
     shown = Screen(show_header=False, box=None)
     for name, value in facts.items():
-        shown.add_row(name.replace("_", " "), screen.shown(value))
+        shown.add_row(name.replace("_", " "), escape(screen.shown(value)))
     screen.out().print(shown)
     for name, error in prepared.rounding.items():
-        screen.notes().print(f"column '{name}' was rounded; the largest error is {error:.3g}", style="yellow")
+        screen.notes().print(f"column '{escape(name)}' was rounded; the largest error is {error:.3g}", style="yellow")
 
 
 def _facts(prepared: Prepared, reports: Any, seconds: float, out: Path) -> dict[str, Any]:

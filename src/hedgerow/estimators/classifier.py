@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..errors import InputError
 from ..models import RevealedTree
+from ..service.client import Client, RemoteModel
 from ..tables import Schema, read_schema
 from .secret import SecretModel, prepare, train_secret
 
@@ -34,6 +35,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Declared columns (see ``hedgerow inspect``). Without it the fewest decimals that keep a column exactly are
         found; columns that no few decimals represent are rounded, see ``rounding_``.
 
+    consortium, identity : path or None, default=None
+        For :meth:`fit_dataset`: a ``consortium.toml`` and the directory of your key and certificate (by default the
+        same directory).
+
     Attributes
     ----------
     classes_ : ndarray
@@ -46,25 +51,57 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Per rounded column the largest difference between a value and what was kept of it; empty if all is exact.
     """
 
-    def __init__(self, max_depth: int = 5, *, algorithm: str = "fast", schema: Any = None) -> None:
+    def __init__(
+        self,
+        max_depth: int = 5,
+        *,
+        algorithm: str = "fast",
+        schema: Any = None,
+        consortium: Any = None,
+        identity: Any = None,
+    ) -> None:
         self.max_depth = max_depth
         self.algorithm = algorithm
         self.schema = schema
+        self.consortium = consortium
+        self.identity = identity
 
     def fit(self, X: Any, y: Any) -> DecisionTreeClassifier:  # noqa: N803
         """Train on rows ``X`` (NumPy, pandas or pyarrow) and labels ``y``."""
-        target = str(getattr(y, "name", None) or "class")
-        X, y = validate_data(self, _plain(X), _plain(y), dtype="numeric")  # noqa: N806
+        given = _plain(X)
+        target = getattr(y, "name", None)
+        X, y = validate_data(self, given, _plain(y), dtype="numeric")  # noqa: N806
         check_classification_targets(y)
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])]))
-        if target in names:
-            target = "class"
-        schema = self._schema()
-        prepared = prepare(names, list(X.T), target, np.asarray(y), self.max_depth, schema, self.algorithm)
-        self.model_ = train_secret(prepared).model
-        self.classes_ = np.unique(y)
+        if not isinstance(target, str) or target in names:
+            target = next(
+                name for name in ("class", *(f"class{k}" for k in range(len(names) + 1))) if name not in names
+            )
+        columns, labels = _own_columns(given, X), np.asarray(y)
+        prepared = prepare(names, columns, target, labels, self.max_depth, self._schema(), self.algorithm)
+        self.model_: SecretModel | RemoteModel = train_secret(prepared).model
+        self.classes_ = np.asarray(prepared.facts.classes)
         self.schema_ = prepared.facts.schema
         self.rounding_ = prepared.rounding
+        return self
+
+    def fit_dataset(self, dataset: str, target: str) -> DecisionTreeClassifier:
+        """Train on datasets that their owners have shared with a consortium; ``a+b`` pools rows, ``a|b`` columns.
+
+        Waits for the job, which all three parties must accept. ``predict`` and ``reveal`` then ask the parties, too.
+        """
+        if self.consortium is None:
+            raise InputError("fit_dataset needs the parameter 'consortium': the path of a consortium.toml")
+        client = Client(Path(self.consortium), Path(self.identity) if self.identity is not None else None)
+        columns = "|" in dataset
+        combine = "columns" if columns else "rows"
+        job = client.train(dataset.split("|" if columns else "+"), target, self.max_depth, combine, self.algorithm)
+        client.wait(job)
+        self.model_ = client.model(job)
+        facts = self.model_.facts
+        self.classes_, self.schema_, self.rounding_ = np.asarray(facts.classes), facts.schema, {}
+        self.n_features_in_ = facts.shape.attributes
+        self.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
         return self
 
     def _schema(self) -> Schema | None:
@@ -72,7 +109,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _columns(self, X: Any) -> list[npt.NDArray[Any]]:  # noqa: N803
         check_is_fitted(self)
-        return list(validate_data(self, _plain(X), dtype="numeric", reset=False).T)
+        given = _plain(X)
+        return _own_columns(given, validate_data(self, given, dtype="numeric", reset=False))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """Classes of rows; the parties see neither rows nor classes."""
@@ -87,7 +125,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def confusion(self, X: Any, y: Any) -> npt.NDArray[np.int64]:  # noqa: N803
         """The confusion matrix ``[true, predicted]`` on secret rows and labels: nothing but its entries is opened."""
         columns = self._columns(X)
-        labels = np.asarray(_plain(y))
+        labels = column_or_1d(_plain(y), warn=True)
         if labels.shape != (len(columns[0]),):
             raise InputError(f"{len(columns[0])} rows need as many labels, not {labels.shape}")
         return self.model_.confusion(columns, labels)
@@ -100,6 +138,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def save(self, directory: Any) -> None:
         """Write one private directory for every party's shares."""
         check_is_fitted(self)
+        if isinstance(self.model_, RemoteModel):
+            raise InputError("the consortium's parties keep this model; there is nothing to save here")
         self.model_.save(Path(directory))
 
     @classmethod
@@ -111,13 +151,23 @@ class DecisionTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         found.model_, found.schema_, found.rounding_ = model, facts.schema, {}
         found.classes_ = np.asarray(facts.classes)
         found.n_features_in_ = facts.shape.attributes
-        found.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
+        if facts.attribute_names != [f"x{j}" for j in range(facts.shape.attributes)]:
+            found.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
         return found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _own_columns(given: Any, checked: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """The checked columns; whole numbers of a data frame as they were, not as a common type made them."""
+    columns = list(checked.T)
+    for j, kind in enumerate(getattr(given, "dtypes", ())):
+        if getattr(kind, "kind", "") in "iu":
+            columns[j] = given.iloc[:, j].to_numpy(dtype=np.uint64 if kind.kind == "u" else np.int64)
+    return columns
 
 
 def _plain(data: Any) -> Any:

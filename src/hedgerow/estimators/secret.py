@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tree, save_model
 from ..runtime import PartyReport, Progress, Ticked, local_parties
 from ..sharing import RING64
-from ..tables import Column, Schema, class_numbers, encode, propose_column
+from ..tables import Column, Schema, class_key, class_numbers, encode, propose_column
 from ..trees.model import SharedTree
 from ..trees.shape import MAX_VALUE_BITS, TreeShape
 from ..trees.train import ALGORITHMS
@@ -84,15 +84,19 @@ def _declared(schema: Schema, name: str) -> Column:
 
 
 def _classes(target: str, labels: Values, schema: Schema | None) -> list[Any]:
-    """The two class values: in the schema's order where it lists them, else sorted."""
+    """The two class values, sorted; where a schema lists them, those it lists."""
+    if labels.dtype == object and any(value is None for value in labels):
+        raise InputError(f"the label column '{target}' has missing values; drop those rows first")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InputError(f"the label column '{target}' has missing values; drop those rows first")
     classes: list[Any] = np.unique(labels).tolist()
     if schema is not None and schema.label is not None and schema.label.name == target and schema.label.classes:
-        known = {str(value): value for value in classes}
-        if not known.keys() <= set(schema.label.classes):
+        declared = {class_key(name): name for name in schema.label.classes}
+        known = {class_key(value): value for value in classes}
+        if not known.keys() <= declared.keys():
             raise InputError(f"the label column '{target}' has a class the schema does not list")
-        classes = [known.get(name, name) for name in schema.label.classes]
+        as_found = type(classes[0])
+        classes = sorted(known[key] if key in known else as_found(name) for key, name in declared.items())
     elif len(classes) == 1:
         raise InputError(f"the label column '{target}' has one class only: there is nothing to learn")
     if len(classes) != 2:
@@ -135,7 +139,7 @@ class SecretModel:
         self, columns: Sequence[Values], labels: Values, ticked: Ticked | None = None
     ) -> npt.NDArray[np.int64]:
         """The confusion matrix ``[true, predicted]``; nothing else is opened, no prediction either."""
-        truth = _class_numbers(self.facts.target, labels, self.facts.classes)
+        truth = self.facts.class_numbers(labels)
         return local_parties().confusion(
             self._trees, self._rows(columns), truth, self.facts.shape, len(self.facts.classes), ticked
         )

@@ -61,13 +61,23 @@ class ModelFacts:
     def of_entry(entry: Any) -> ModelFacts:
         """The inverse of :meth:`entry`; raises :class:`InputError` on anything else."""
         try:
-            return ModelFacts(
-                TreeShape(**entry["shape"]),
+            shape = {name: entry["shape"][name] for name in ("rows", "attributes", "height", "value_bits")}
+            classes = tuple(entry["classes"])
+            plain = all(type(value) is int for value in shape.values())
+            plain = plain and len(classes) == 2 and all(isinstance(value, str | int | float) for value in classes)
+            if not plain:
+                raise InputError("the model's manifest contradicts itself")
+            facts = ModelFacts(
+                TreeShape(**shape),
                 Schema.of_entries(entry["columns"]),
                 str(entry["target"]),
-                tuple(entry["classes"]),
+                classes,
                 str(entry["algorithm"]),
                 str(entry["identity"]),
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"the model's manifest is incomplete ({type(error).__name__})") from None
+        fits = facts.shape.attributes == len(facts.schema.attributes)
+        if not (fits and facts.shape.value_bits == facts.schema.value_bits):
+            raise InputError("the model's manifest contradicts itself")
+        return facts

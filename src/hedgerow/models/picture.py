@@ -48,11 +48,13 @@ def draw_tree(tree: RevealedTree, caption: Callable[[RevealedNode], str], path: 
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, zorder=2)  # fmt: skip
         colour = TEST_COLOUR if node.label is None else COLOURS[node.label % len(COLOURS)]
         box = {"boxstyle": "round,pad=0.45", "facecolor": colour, "edgecolor": EDGE_COLOUR}
-        ax.text(x, y, caption(node), ha="center", va="center", fontsize=9, bbox=box, zorder=3)
+        ax.text(x, y, caption(node), ha="center", va="center", fontsize=9, bbox=box, zorder=3, parse_math=False)
     ax.set_xlim(-0.6, leaves - 0.4)
     ax.set_ylim(-tree.depth - 0.5, 0.5)
     ax.set_axis_off()
-    ax.set_title(f"{tree.facts.target}: {tree.facts.shape.rows:,} rows, trained on shares", fontsize=10)
+    ax.set_title(
+        f"{tree.facts.target}: {tree.facts.shape.rows:,} rows, trained on shares", fontsize=10, parse_math=False
+    )
     if path is not None:
-        ax.figure.savefig(path, dpi=140)
+        ax.figure.savefig(path, dpi=140, format="png")
     return ax

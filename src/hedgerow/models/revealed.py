@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..reference.node import Leaf
 from ..sharing import reconstruct
-from ..tables.fixed import at_most, threshold_units
+from ..tables.fixed import at_most, threshold_text, threshold_units
 from ..trees.model import SharedTree, decode, reconstruct_tree
 from .facts import ModelFacts
 
@@ -96,7 +96,8 @@ class RevealedTree:
         return threshold_units(self.facts.schema.attributes[node.attribute], node.threshold)
 
     def _test(self, node: RevealedNode) -> tuple[str, str]:
-        return self.facts.attribute_names[node.attribute], f"{self.threshold(node):.12g}"
+        column = self.facts.schema.attributes[node.attribute]
+        return column.name, threshold_text(column, node.threshold)
 
     def _class(self, node: RevealedNode) -> str:
         assert node.label is not None
@@ -177,18 +178,26 @@ class RevealedTree:
 
     def predict(self, x: Any) -> npt.NDArray[Any]:
         """Classes of plain rows ``x[row, attribute]``, in the table's own units."""
-        values = np.asarray(x, float)
-        labels = np.empty(len(values), np.int64)
+        names = self.facts.attribute_names
+        if hasattr(x, "columns") and set(names) <= set(x.columns):
+            columns = [np.asarray(x[name]) for name in names]
+        else:
+            table = np.asarray(x)
+            if table.ndim != 2:
+                raise InputError(f"rows must be a table, not an array with {table.ndim} dimensions")
+            columns = list(table.T)
+        values = self.facts.doubled(columns)
+        labels = np.empty(len(values[0]), np.int64)
 
         def fill(node: RevealedNode, rows: npt.NDArray[Any]) -> None:
             if node.children is None:
                 labels[rows] = node.label or 0
                 return
-            passes = values[rows, node.attribute] < self.threshold(node)
+            passes = values[node.attribute][rows] < node.threshold
             fill(node.children[0], rows[passes])
             fill(node.children[1], rows[~passes])
 
-        fill(self.root, np.arange(len(values)))
+        fill(self.root, np.arange(len(labels)))
         return self.facts.labels(labels)
 
     def to_sklearn(self) -> Any:

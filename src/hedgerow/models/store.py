@@ -103,6 +103,12 @@ def _checked(
     return left, right, ring
 
 
+def _checksum(content: bytes, party: int, facts: Any) -> str:
+    """SHA-256 of the shares and of all that the manifest says about them."""
+    said = json.dumps([party, facts], sort_keys=True, ensure_ascii=False).encode()
+    return hashlib.sha256(said + b"\0" + content).hexdigest()
+
+
 def private_write(path: Path, content: bytes) -> None:
     """Write a file that only its owner may read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -122,7 +128,7 @@ def save_party(model: PartyModel, directory: Path) -> None:
         "version": VERSION,
         "party": model.party,
         "facts": model.facts.entry(),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": _checksum(content, model.party, model.facts.entry()),
     }
     directory.parent.mkdir(parents=True, exist_ok=True)
     unfinished = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}")
@@ -149,10 +155,10 @@ def load_party(directory: Path) -> PartyModel:
         raise InputError(f"{directory} holds something else than a Hedgerow model")
     if manifest.get("version") != VERSION:
         raise InputError(f"{directory} has model format {manifest.get('version')}; this version reads format {VERSION}")
-    if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
-        raise InputError(f"{directory / SHARES} is damaged: its checksum differs from the manifest's")
-    if manifest.get("party") not in (0, 1, 2):
+    if type(manifest.get("party")) is not int or manifest["party"] not in (0, 1, 2):
         raise InputError(f"{directory} names no party")
+    if _checksum(content, manifest["party"], manifest.get("facts")) != manifest.get("sha256"):
+        raise InputError(f"{directory} is damaged: shares and manifest do not have the manifest's checksum")
     try:
         facts = ModelFacts.of_entry(manifest.get("facts"))
         return PartyModel(facts, manifest["party"], tree_of_bytes(content, facts))

@@ -48,6 +48,9 @@ class LocalParties:
 
     def _run(self, program: Callable[..., Any], *arguments: Sequence[Any], progress: Progress | None = None) -> Any:
         with self._lock:
+            if self._processes is not None and self._owner == os.getpid() and not self._processes.alive:
+                self._processes.close()
+                self._processes = None
             if self._processes is None or self._owner != os.getpid():
                 self._processes, self._owner = PartyProcesses(), os.getpid()
             try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import kernels as _compiled_before_the_parties_start  # noqa: F401
-from ..errors import HedgerowError, PeerError
+from ..errors import PeerDisconnected, PeerError
 from ..transport import NETWORKS, Agreement, Meter, Patience, make_identities
 
 
@@ -95,10 +95,12 @@ class PartyProcesses:
                     reply = owner.recv()
                 replies.append(reply)
             except (EOFError, ConnectionError):
-                replies.append(("error", HedgerowError(f"the process of party {party} ended unexpectedly")))
+                replies.append(("error", PeerDisconnected(party, "", "its process ended unexpectedly")))
         errors = [reply[1] for reply in replies if reply[0] == "error"]
         if errors:
-            raise next((error for error in errors if not isinstance(error, PeerError)), errors[0])
+            own = [error for error in errors if not isinstance(error, PeerError)]
+            died = [error for error in errors if isinstance(error, PeerDisconnected) and not error.step]
+            raise (own + died + errors)[0]
         return replies
 
     def run(
@@ -115,6 +117,11 @@ class PartyProcesses:
                 reporting = progress is not None and party == 0
                 owner.send((name, tuple(argument[party] for argument in arguments), reporting))
         return [PartyReport(*reply[1:]) for reply in self._replies(progress)]
+
+    @property
+    def alive(self) -> bool:
+        """Whether all three processes run."""
+        return all(process.poll() is None for process in self.processes)
 
     def close(self) -> None:
         """Hang up; the parties end by themselves, or are ended after a moment."""

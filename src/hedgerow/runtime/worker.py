@@ -11,6 +11,7 @@ import ctypes
 import gc
 import importlib
 import resource
+import signal
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -87,6 +88,8 @@ def _token() -> list[Any]:
 
 def main(descriptor: int) -> None:
     """Connect to the peers as told by the owner, then run programs until the owner hangs up."""
+    # Ctrl-C at a terminal reaches every process of the group; the owner decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_freed_memory()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)

@@ -205,8 +205,9 @@ class Datasets:
                 raise Unknown("there is no such dataset of yours")
             for dataset in found:
                 dataset.state = "withdrawn"
-        for dataset in found:
-            self._vault.discard(dataset.id)
+            identifiers = [dataset.id for dataset in found]
+        for identifier in identifiers:
+            self._vault.discard(identifier)
         self._audit.append(caller.name, "withdraw", name=name)
 
     def listing(self, caller: Caller) -> list[dict[str, Any]]:

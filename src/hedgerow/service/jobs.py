@@ -18,6 +18,7 @@ from ..errors import HedgerowError, InputError, PeerUnreachable
 from ..models import ModelFacts
 from ..tables import Schema
 from .audit import AuditLog
+from .consortium import check_name
 from .database import Job, now
 from .datasets import LEADER, Caller, Datasets
 from .gate import Gate
@@ -105,7 +106,9 @@ class Jobs:
         """The specification every party derives for itself, and what the policy looks at."""
         common = {"id": request["id"], "kind": request["kind"], "asker": caller.name}
         if request["kind"] == "train":
-            tables = [self._datasets.registered(name) for name in request["datasets"]]
+            if not request["datasets"]:
+                raise InputError("a training job needs at least one dataset")
+            tables = [self._datasets.registered(check_name(name, "dataset")) for name in request["datasets"]]
             if len({table.id for table in tables}) != len(tables):
                 raise InputError("a dataset is named twice")
             spec = common | {

@@ -41,9 +41,10 @@ class PartyConnections:
             raise PeerUnreachable(party, method.lower() + " " + path.split("/")[2], problem) from None
         if answer.status_code >= 400:
             raise Answer(party, answer.status_code, _detail(answer))
-        return (
-            answer.json() if answer.headers.get("content-type", "").startswith("application/json") else answer.content
-        )
+        if not answer.content:
+            return None
+        plain = answer.headers.get("content-type", "").startswith("application/json")
+        return answer.json() if plain else answer.content
 
     def close(self) -> None:
         """Close all connections."""

@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import json
 import logging
+import signal
 import ssl
 import sys
 from typing import Any
@@ -131,6 +132,9 @@ class PartyServer:
         config.load()
         assert config.ssl is not None
         config.ssl.minimum_version = ssl.TLSVersion.TLSv1_3
+        # uvicorn ends on these signals, and raises them again afterwards; by then everything here is to be closed.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
         self._gate.start()
         self._jobs.start()
         log.info("party serves", extra={"party": self.settings.number, "control": address.control})

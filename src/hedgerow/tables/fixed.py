@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,8 @@ MAX_DECIMALS = 15
 ROUNDED_BITS = 52
 """Bits granted to a column that no number of decimals represents exactly, unless rows leave fewer."""
 
+LARGEST_DECIMALS = 290
+
 Values = npt.NDArray[Any]
 
 
@@ -28,33 +31,49 @@ class Proposal:
     largest_error: float
 
 
-def scaled(values: Values, decimals: int) -> Values:
-    """v·10^decimals, not rounded; whole numbers stay whole where they can."""
-    if decimals == 0 or values.size == 0:
-        return values
-    if values.dtype.kind in "iub" and decimals > 0:
-        exact: Values = values.astype(object) * 10**decimals
-        return exact
-    numbers = values.astype(np.float64)
-    return numbers * 10.0**decimals if decimals > 0 else numbers / 10.0**-decimals
+def _wide(values: Values) -> Values:
+    """Whole numbers in a type in which nothing here overflows."""
+    return values.astype(object) if values.dtype == np.uint64 else values.astype(np.int64)
+
+
+def _scaled(values: Values, decimals: int) -> Values:
+    """v·10^decimals of floating-point numbers, not rounded."""
+    with np.errstate(over="ignore"):
+        return values * 10.0**decimals if decimals >= 0 else values / 10.0**-decimals
 
 
 def _whole(values: Values, decimals: int) -> Values:
     """v·10^decimals rounded to whole numbers, as Python's where 64 bits could be exceeded."""
-    grid = scaled(values, decimals)
-    if grid.dtype.kind in "iubO":
-        return grid
-    rounded = np.rint(grid)
-    if rounded.size and np.abs(rounded).max() >= 2.0**62:
-        return np.array([int(v) for v in rounded], dtype=object)
+    if values.dtype.kind != "f":
+        numbers = _wide(values)
+        if decimals == 0:
+            return numbers
+        unit = 10 ** abs(decimals)
+        exact: Values = numbers.astype(object)
+        whole: Values = exact * unit if decimals > 0 else (exact + unit // 2) // unit
+        return whole
+    rounded = np.rint(_scaled(values, decimals))
+    if rounded.size and not np.abs(rounded).max() < 2.0**62:
+        return np.array([int(v) if np.isfinite(v) else 1 << 1100 for v in rounded], dtype=object)
     return rounded.astype(np.int64)
+
+
+def _error(values: Values, whole: Values, decimals: int) -> float:
+    """The largest difference between values and what is kept of them."""
+    if not values.size:
+        return 0.0
+    if values.dtype.kind == "f":
+        return float(np.abs(_scaled(whole.astype(np.float64), -decimals) - values).max())
+    if decimals >= 0:
+        return 0.0
+    return float(max(abs(int(w) * 10**-decimals - int(v)) for w, v in zip(whole, values, strict=True)))
 
 
 def _exact(values: Values, decimals: int) -> bool:
     """Whether every value is a multiple of 10^-decimals, as far as floating point can say."""
-    if values.dtype.kind in "iub":
-        return decimals >= 0
-    whole = np.rint(scaled(values, decimals))
+    if values.dtype.kind != "f":
+        return True
+    whole = np.rint(_scaled(values, decimals))
     return bool((np.abs(whole) < 2.0**53).all() and (whole / 10.0**decimals == values).all())
 
 
@@ -63,7 +82,7 @@ def _width(values: Values, decimals: int) -> tuple[int, bool]:
     whole = _whole(values, decimals)
     low, high = (int(whole.min()), int(whole.max())) if whole.size else (0, 0)
     if low < 0:
-        return max(high.bit_length(), (-low - 1).bit_length()) + 1, True
+        return max(max(high, 0).bit_length(), (-low - 1).bit_length()) + 1, True
     return max(1, high.bit_length()), False
 
 
@@ -79,22 +98,20 @@ def propose_column(name: str, values: Values, most_bits: int = MAX_BITS) -> Prop
             if bits <= most_bits:
                 return Proposal(Column(name, "number", decimals, bits, signed), 0.0)
             break
-    return _rounded(name, values, min(ROUNDED_BITS, most_bits))
+    return _rounded(name, values, min(ROUNDED_BITS, most_bits) if values.dtype.kind == "f" else most_bits)
 
 
 def _rounded(name: str, values: Values, most_bits: int) -> Proposal:
     """As many decimals as ``most_bits`` allow."""
-    numbers = values.astype(np.float64)
-    largest = float(np.abs(numbers).max())
+    largest = max(abs(float(values.max())), abs(float(values.min())))
     decimals = int(np.floor((most_bits - 2) * np.log10(2.0) - np.log10(largest))) + 1
+    decimals = min(decimals, LARGEST_DECIMALS if values.dtype.kind == "f" else -1)
     while True:
-        bits, signed = _width(numbers, decimals)
+        bits, signed = _width(values, decimals)
         if bits <= most_bits:
             break
         decimals -= 1
-    kept = _whole(numbers, decimals).astype(np.float64)
-    error = float(np.abs(kept / 10.0**decimals - numbers).max())
-    return Proposal(Column(name, "number", decimals, bits, signed), error)
+    return Proposal(Column(name, "number", decimals, bits, signed), _error(values, _whole(values, decimals), decimals))
 
 
 def check_numbers(name: str, values: Values) -> None:
@@ -117,10 +134,7 @@ def encode(column: Column, values: Values) -> tuple[npt.NDArray[np.uint64], floa
             f"column '{column.name}', row {row}: the value does not fit the schema's {column.bits} bits with "
             f"{column.decimals} decimals; widen the schema or check the value"
         )
-    error = 0.0
-    if values.dtype.kind == "f" and values.size:
-        error = float(np.abs(whole.astype(np.float64) / 10.0**column.decimals - values).max())
-    return (whole + column.offset).astype(np.uint64), error
+    return (whole + column.offset).astype(np.uint64), _error(values, whole, column.decimals)
 
 
 def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
@@ -129,19 +143,20 @@ def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
     Every test is 2v < t with a whole t inside the range, so neither the rounding down nor the moving changes it.
     """
     check_numbers(column.name, values)
-    grid = scaled(values, column.decimals)
-    if grid.dtype.kind == "f":
-        doubled = np.rint(2 * grid)
+    low, high = -column.offset, (1 << column.bits) - 1 - column.offset
+    if values.dtype.kind == "f":
+        doubled = np.rint(2 * _scaled(values, column.decimals))
         # The product is rounded; the quotient says on which side of the half grid a value really lies.
-        doubled -= doubled / 2 / 10.0**column.decimals > values
-    else:
-        doubled = grid.astype(object) * 2 if grid.dtype == object else grid.astype(np.int64) * 2
-    low, high = -2 * column.offset, (2 << column.bits) - 1 - 2 * column.offset
-    if doubled.dtype.kind == "f":
+        doubled -= _scaled(doubled / 2, -column.decimals) > values
         # 2^63 itself is no 64-bit integer, so what is far beyond comes down in floating point first.
-        doubled = np.clip(doubled, float(low), 2.0**63 - 1024).astype(np.int64)
-    inside: npt.NDArray[np.uint64] = (np.clip(doubled, low, high) - low).astype(np.uint64)
-    return inside
+        doubled = np.clip(doubled, 2.0 * low, 2.0**63 - 1024).astype(np.int64)
+        kept: Values = np.clip(doubled, 2 * low, 2 * high + 1)
+    else:
+        unit = 10 ** abs(column.decimals)
+        whole = _whole(values, column.decimals) if column.decimals >= 0 else values.astype(object) * 2 // unit
+        kept = np.clip(whole, low, high) * 2 + (whole > high) if column.decimals >= 0 else whole
+        kept = np.clip(kept, 2 * low, 2 * high + 1)
+    return (kept - 2 * low).astype(np.uint64)
 
 
 def threshold_units(column: Column, threshold: int) -> float:
@@ -150,15 +165,32 @@ def threshold_units(column: Column, threshold: int) -> float:
     return float(Fraction(doubled, 2) / Fraction(10) ** column.decimals)
 
 
+def threshold_text(column: Column, threshold: int) -> str:
+    """A trained threshold in the column's own units, every digit of it."""
+    doubled = threshold - 2 * column.offset
+    exact = Decimal(5 * doubled).scaleb(-1 - column.decimals)
+    text = f"{exact:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def at_most(column: Column, threshold: int) -> float:
     """The test 2v < t as v ≤ x: the largest x on the half grid below the threshold, in the column's own units."""
     return threshold_units(column, threshold - 1)
 
 
+def class_key(value: Any) -> str:
+    """What two writings of a class have in common: ``1``, ``1.0``, ``True`` and the text "1" are the same one."""
+    try:
+        return f"{float(value):.17g}"
+    except (TypeError, ValueError):
+        return str(value)
+
+
 def class_numbers(name: str, labels: Values, classes: Sequence[Any]) -> npt.NDArray[np.uint64]:
-    """Every label's place in the list of classes; values are compared as text."""
-    place = {str(value): k for k, value in enumerate(classes)}
+    """Every label's place in the list of classes."""
+    place = {class_key(value): k for k, value in enumerate(classes)}
     values, inverse = np.unique(labels, return_inverse=True)
-    if any(str(value) not in place for value in values.tolist()):
+    keys = [class_key(value) for value in values.tolist()]
+    if any(key not in place for key in keys):
         raise InputError(f"the label column '{name}' has a class that is not in the list of classes")
-    return np.array([place[str(value)] for value in values.tolist()], np.uint64)[inverse]
+    return np.array([place[key] for key in keys], np.uint64)[inverse]

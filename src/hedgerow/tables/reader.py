@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from ..errors import InputError
-from .schema import check_names
+from .schema import MAX_COLUMNS, check_names
 
 HEADER_BYTES = 1 << 26
 MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
@@ -32,6 +32,8 @@ class Table:
     names: list[str]
     columns: list[npt.NDArray[Any]]
     missing: dict[str, int]
+    line: Callable[[int], int]
+    """The line of the file (or row of a Parquet file, from 1) of a row counted from 0."""
 
     def __repr__(self) -> str:
         return f"Table({len(self)} rows, {len(self.names)} columns)"
@@ -56,7 +58,7 @@ class Table:
         """The named columns, which must be numbers without gaps."""
         columns = [self.column(name) for name in names]
         for name, values in zip(names, columns, strict=True):
-            _check_text(name, values)
+            _check_text(name, values, self.line)
         return columns
 
 
@@ -72,12 +74,15 @@ def read_table(path: Path, header: bool = True) -> Table:
     check_names(names)
     if content.num_rows == 0:
         raise InputError(f"{path} has no rows")
-    first = 2 if header and not parquet else 1
+
+    def line(row: int) -> int:
+        return row + 1 if parquet else _line(path, row, header)
+
     missing = {}
     for i, name in enumerate(names):
         if content.column(i).null_count:
-            missing[name] = int(np.flatnonzero(np.asarray(content.column(i).is_null()))[0]) + first
-    return Table(names, [_array(content.column(i)) for i in range(len(names))], missing)
+            missing[name] = line(int(np.flatnonzero(np.asarray(content.column(i).is_null()))[0]))
+    return Table(names, [_array(content.column(i)) for i in range(len(names))], missing, line)
 
 
 def _read_csv(path: Path, named: bool) -> pa.Table:
@@ -91,10 +96,20 @@ def _read_csv(path: Path, named: bool) -> pa.Table:
         raise InputError(f"{path} is not UTF-8 text; save it as CSV with UTF-8 encoding") from None
     delimiter = max(",;\t", key=header.count)
     csv.field_size_limit(HEADER_BYTES)
-    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
+    try:
+        names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter))]
+    except csv.Error:
+        raise InputError(f"{path}: the first line cannot be read; lines must end in LF or CR LF") from None
+    _check_quotes(path)
     if not named:
         names = [f"c{k}" for k in range(1, len(names) + 1)]
-    check_names(names)
+    try:
+        check_names(names)
+    except InputError as error:
+        hint = (
+            " (if the first line is no line of names, use --no-header)" if named and len(names) <= MAX_COLUMNS else ""
+        )
+        raise InputError(f"{error}{hint}") from None
     ragged: list[Any] = []
 
     def refuse(row: Any) -> str:
@@ -127,6 +142,26 @@ def _read_csv(path: Path, named: bool) -> pa.Table:
     )
 
 
+def _check_quotes(path: Path) -> None:
+    """Refuse quotes that are not closed in their line: they would swallow the lines below."""
+    with path.open("rb") as file:
+        for line, content in enumerate(file, start=1):
+            if content.count(b'"') % 2:
+                raise InputError(f"{path}, line {line}: a quote is not closed in its line")
+
+
+def _line(path: Path, row: int, header: bool) -> int:
+    """The line of a row counted from 0; empty lines are no rows."""
+    wanted = row + header
+    with path.open("rb") as file:
+        for line, content in enumerate(file, start=1):
+            if content.strip(b"\r\n"):
+                if wanted == 0:
+                    return line
+                wanted -= 1
+    return row + 1 + header
+
+
 def _read_parquet(path: Path) -> pa.Table:
     try:
         return pa.parquet.read_table(path)
@@ -148,14 +183,19 @@ def _array(column: Any) -> npt.NDArray[Any]:
     return np.asarray([None if v is None else str(v).strip() for v in column.to_pylist()], dtype=object)
 
 
-def _check_text(name: str, values: npt.NDArray[Any], first: int = 2) -> None:
-    """Refuse text in a column of numbers, with the first line at fault (never its content)."""
+def _check_text(name: str, values: npt.NDArray[Any], line: Callable[[int], int]) -> None:
+    """Refuse a column of text where numbers are needed, with the first line at fault (never its content)."""
     if values.dtype != object:
         return
-    for line, value in enumerate(values, start=first):
-        try:
-            float(value)
-        except ValueError:
-            raise InputError(
-                f"column '{name}', line {line}: text where a number is needed; ignore the column or encode it"
-            ) from None
+    row = next((k for k, value in enumerate(values) if not _is_number(value)), 0)
+    raise InputError(
+        f"column '{name}', line {line(row)}: text where a number is needed; ignore the column or encode it"
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

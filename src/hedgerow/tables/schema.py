@@ -106,6 +106,22 @@ class Schema:
         return Schema(tuple(columns))
 
 
+def merge_schemas(one: Schema, other: Schema) -> Schema:
+    """The narrowest schema that holds what both hold: more decimals, and bits enough for either's values with them."""
+    if [(c.name, c.kind) for c in one.columns] != [(c.name, c.kind) for c in other.columns]:
+        raise InputError("the schemas have different columns or kinds, or the columns in another order")
+    columns = []
+    for a, b in zip(one.columns, other.columns, strict=True):
+        if a.kind == "label":
+            columns.append(Column(a.name, "label", classes=tuple(sorted({*a.classes, *b.classes}))))
+            continue
+        decimals, signed = max(a.decimals, b.decimals), a.signed or b.signed
+        # A value below 2^k has at most k bits more for every factor of two in the power of ten it is scaled by.
+        sizes = [c.bits - c.signed + (10 ** (decimals - c.decimals) - 1).bit_length() for c in (a, b)]
+        columns.append(Column(a.name, "number", decimals, max(sizes) + signed, signed))
+    return Schema(tuple(columns))
+
+
 def check_names(names: Sequence[str]) -> None:
     """Refuse empty tables, too many columns and names that occur twice."""
     if not names:

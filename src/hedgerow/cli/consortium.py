@@ -1,0 +1,103 @@
+"""``hedgerow consortium``: keys, certificates and addresses of those who take part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table as Screen
+
+from ..errors import InputError
+from ..service.consortium import (
+    Address,
+    Consortium,
+    check_name,
+    expiry,
+    init_consortium,
+    member_names,
+    read_consortium,
+    write_identity,
+)
+from ..service.database import now
+from ..transport import Authority
+from ..transport.certificate import party_name
+from . import screen
+
+app = typer.Typer(help="Make and look after keys, certificates and addresses of a consortium.", no_args_is_help=True)
+
+Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
+
+
+def _member(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, roles = text.partition(":")
+    return check_name(name, "member"), tuple(roles.split("+")) if roles else ("owner", "analyst")
+
+
+@app.command()
+def init(
+    directory: Directory,
+    party: Annotated[list[str], typer.Option(help="HOST:CONTROL:PARTY, three times: a host and its two ports.")],
+    member: Annotated[list[str], typer.Option(help="NAME:owner, NAME:analyst or NAME:owner+analyst; several times.")],
+    name: Annotated[str, typer.Option(help="A name for the consortium.")] = "consortium",
+    days: Annotated[int, typer.Option(min=30, help="How long certificates are valid.")] = 825,
+    ca: Annotated[Path | None, typer.Option(help="Import this authority's certificate …")] = None,
+    ca_key: Annotated[Path | None, typer.Option(help="… and its key, instead of making one.")] = None,
+) -> None:
+    """Make an authority, certificates for three parties and all members, and their settings, ready to hand out.
+
+    Example: hedgerow consortium init c/ --party 10.0.0.1:8440:8450 --party 10.0.0.2:8440:8450
+    --party 10.0.0.3:8440:8450 --member clinic:owner --member alice:analyst
+    """
+    addresses = []
+    for text in party:
+        parts = text.rsplit(":", 2)
+        if len(parts) != 3 or not parts[1].isdigit() or not parts[2].isdigit():
+            raise InputError(f"--party {text}: write HOST:CONTROL-PORT:PARTY-PORT")
+        addresses.append(Address(parts[0], int(parts[1]), int(parts[2])))
+    if len(addresses) != 3:
+        raise InputError(f"three parties are needed, not {len(addresses)}")
+    members = dict(_member(text) for text in member)
+    known = Authority.load(ca, ca_key) if ca and ca_key else None
+    consortium = Consortium(name, (addresses[0], addresses[1], addresses[2]), members)
+    init_consortium(consortium, directory, days, known)
+    show(directory)
+    screen.notes().print("hand out party0…party2 and members/*; keep authority/ off line")
+
+
+@app.command()
+def show(directory: Directory) -> None:
+    """Who takes part, and until when certificates are valid."""
+    consortium = read_consortium(directory / "consortium.toml")
+    shown = Screen(title=f"consortium '{consortium.name}'")
+    for heading in ("who", "role", "address", "certificate until", "days left"):
+        shown.add_column(heading)
+    rows = [
+        (f"party{k}", "party", f"{a.host} :{a.control} :{a.party}", directory / f"party{k}")
+        for k, a in enumerate(consortium.parties)
+    ]
+    rows += [(m, ", ".join(roles), "", directory / "members" / m) for m, roles in consortium.members.items()]
+    for who, role, address, place in rows:
+        certificate = place / "cert.pem"
+        until = expiry(certificate) if certificate.exists() else None
+        left = "" if until is None else str((until - now()).days)
+        shown.add_row(who, role, address, "" if until is None else f"{until:%Y-%m-%d}", left)
+    screen.out().print(shown)
+
+
+@app.command()
+def renew(
+    directory: Directory,
+    who: Annotated[str, typer.Argument(help="party0, party1, party2 or a member's name.")],
+    days: Annotated[int, typer.Option(min=30)] = 825,
+) -> None:
+    """Make a fresh key and certificate for one party or member; hand it out and restart that party."""
+    consortium = read_consortium(directory / "consortium.toml")
+    authority = Authority.load(directory / "authority" / "cert.pem", directory / "authority" / "key.pem")
+    if who in ("party0", "party1", "party2"):
+        write_identity(authority, [party_name(int(who[-1]))], directory / who, days)
+    elif who in consortium.members:
+        write_identity(authority, member_names(who, consortium.members[who]), directory / "members" / who, days)
+    else:
+        raise InputError(f"'{who}' does not take part")
+    show(directory)

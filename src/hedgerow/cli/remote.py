@@ -1,0 +1,139 @@
+"""Owners' and analysts' commands against a consortium: share, withdraw, datasets, submit, jobs, watch, cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Screen
+
+from ..runtime import Moment
+from ..service.client import Client
+from ..tables import read_schema, read_table
+from . import screen
+from .train import DataFile, Header
+
+ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
+IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
+JobName = Annotated[str, typer.Argument(help="The job's identifier.")]
+HERE = Path("consortium.toml")
+
+
+def share(
+    data: DataFile,
+    schema: Annotated[Path, typer.Option(help="The schema all owners agreed on.")],
+    name: Annotated[str, typer.Option(help="The dataset's name: lower-case letters, digits, '-' and '_'.")],
+    consortium: ConsortiumFile = HERE,
+    identity: IdentityDirectory = None,
+    header: Header = True,
+    quiet: screen.Quiet = False,
+) -> None:
+    """As a data owner: split a table here and send each party its share only; all three register it, or none.
+
+    Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
+    """
+    table, agreed = read_table(data, header), read_schema(schema)
+    client = Client(consortium, identity)
+    with screen.row_progress("sending shares", len(table), quiet) as ticked:
+        size = 3 * 16 * len(table) * len(agreed.columns)
+        client.share(table, agreed, name, lambda done, _: ticked(done * len(table) // size, len(table)))
+    screen.notes().print(f"'{name}' is registered at all three parties: {len(table):,} rows")
+
+
+def withdraw(
+    name: Annotated[str, typer.Argument(help="The dataset's name.")],
+    consortium: ConsortiumFile = HERE,
+    identity: IdentityDirectory = None,
+) -> None:
+    """As a data owner: remove a dataset and its shares at all parties. Models trained on it stay."""
+    Client(consortium, identity).withdraw(name)
+    screen.notes().print(f"'{name}' is withdrawn")
+
+
+def datasets(
+    consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
+) -> None:
+    """The datasets you own or may train on at all three parties."""
+    found = Client(consortium, identity).datasets()
+    if as_json:
+        screen.print_json(found)
+        return
+    shown = Screen()
+    for heading in ("name", "owner", "rows", "columns"):
+        shown.add_column(heading)
+    for entry in found:
+        names = ", ".join(column["name"] for column in entry["schema"])
+        shown.add_row(entry["name"], entry["owner"], f"{entry['rows']:,}", escape(names))
+    screen.out().print(shown)
+
+
+def submit(
+    dataset: Annotated[str, typer.Option(help="One dataset, or several: a+b pools rows, a|b puts columns together.")],
+    target: Annotated[str, typer.Option(help="The label column.")],
+    max_depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
+    algorithm: Annotated[str, typer.Option(help="fast or paper.")] = "fast",
+    watching: Annotated[bool, typer.Option("--watch", help="Wait for the end and show progress.")] = False,
+    consortium: ConsortiumFile = HERE,
+    identity: IdentityDirectory = None,
+    as_json: screen.AsJson = False,
+) -> None:
+    """As an analyst: submit a training job to all three parties; prints its identifier, which is the model's, too.
+
+    Example: hedgerow submit --dataset claims+claims_b --target y --max-depth 5
+    """
+    client = Client(consortium, identity)
+    columns = "|" in dataset
+    names = dataset.split("|" if columns else "+")
+    job = client.train(names, target, max_depth, "columns" if columns else "rows", algorithm)
+    if watching:
+        _follow(client, job, max_depth, as_json)
+    if as_json:
+        screen.print_json({"job": job})
+    else:
+        print(job)
+
+
+def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
+    """Your jobs."""
+    found = Client(consortium, identity).jobs()
+    if as_json:
+        screen.print_json(found)
+        return
+    shown = Screen()
+    for heading in ("job", "kind", "state", "submitted", "remark"):
+        shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
+    for job in found:
+        shown.add_row(job["id"], job["kind"], job["state"], job["created"][:19], escape(job["error"] or ""))
+    screen.out().print(shown)
+
+
+def watch(
+    job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
+) -> None:
+    """Follow a job to its end, with progress."""
+    client = Client(consortium, identity)
+    view = client.states(job)[0]
+    ended = _follow(client, job, view["spec"].get("max_depth", 1), as_json)
+    if as_json:
+        screen.print_json(ended)
+    else:
+        screen.out().print(f"{job} is {ended['state']}")
+
+
+def cancel(job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None) -> None:
+    """Cancel a job at all parties."""
+    Client(consortium, identity).cancel(job)
+    screen.notes().print(f"{job} is cancelled")
+
+
+def _follow(client: Client, job: str, height: int, hidden: bool) -> Any:
+    with screen.training_progress(height, hidden) as progress:
+
+        def told(view: dict[str, Any]) -> None:
+            now = view["progress"]
+            if "step" in now:
+                progress(Moment(now["layer"], now["step"], now["rounds"], now["sent"]))
+
+        return client.wait(job, told)
