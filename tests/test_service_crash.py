@@ -154,7 +154,8 @@ for result in schema.get_all_operations():
     @given(case=strategy)
     def run(case):
         k = case.as_transport_kwargs(base_url={address.url!r})
-        k = {{name: k[name] for name in ("method", "url", "params", "headers", "json", "data") if k.get(name) is not None}}
+        fields = ("method", "url", "params", "headers", "json", "data")
+        k = {{name: k[name] for name in fields if k.get(name) is not None}}
         data = k.pop("data", None)
         if data is not None:
             k["content"] = data if isinstance(data, (bytes, str)) else str(data)
