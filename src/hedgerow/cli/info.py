@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table as Screen
 
 from .. import __version__
 from ..models import load_model
@@ -24,13 +22,7 @@ def info(
 ) -> None:
     """Show versions and the machine, or with a model directory what anybody may know about that model."""
     facts = _machine() if model is None else _model(model)
-    if as_json:
-        screen.print_json(facts)
-        return
-    shown = Screen(show_header=False, box=None)
-    for name, value in facts.items():
-        shown.add_row(name.replace("_", " "), escape(screen.shown(value)))
-    screen.out().print(shown)
+    screen.print_facts(facts, as_json)
 
 
 def _machine() -> dict[str, Any]:

@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
 from ..errors import InputError
 from ..runtime import Moment
@@ -93,6 +95,17 @@ def shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Named facts, a line each, or as one JSON object."""
+    if as_json:
+        print_json(facts)
+        return
+    table = Table(show_header=False, box=None)
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), escape(shown(value)))
+    out().print(table)
 
 
 def _bar(hidden: bool) -> Progress:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table as Screen
 
 from ..errors import InputError
 from ..estimators import Prepared, prepare, train_secret
@@ -58,13 +57,7 @@ def train(
     seconds = time.perf_counter() - started
     trained.model.save(out)
     facts = _facts(prepared, trained.reports, seconds, out)
-    if as_json:
-        screen.print_json(facts)
-        return
-    shown = Screen(show_header=False, box=None)
-    for name, value in facts.items():
-        shown.add_row(name.replace("_", " "), escape(screen.shown(value)))
-    screen.out().print(shown)
+    screen.print_facts(facts, as_json)
     for name, error in prepared.rounding.items():
         screen.notes().print(f"column '{escape(name)}' was rounded; the largest error is {error:.3g}", style="yellow")
 

@@ -236,8 +236,10 @@ class Jobs:
         """Party 0 starts a job that this party has accepted."""
         with Session(self._engine) as session:
             job = session.get(Job, identifier)
-            if job is None or job.state == "waiting":
-                raise Conflict("not yet: the job is not accepted here")
+            if job is None:
+                raise Conflict("unknown: the job was not submitted here")
+            if job.state == "waiting":
+                raise Conflict("not yet: the job waits for approval here")
             if job.spec_hash != spec_hash:
                 self._end(identifier, "failed", "party 0 has another specification of this job")
                 raise Conflict("mismatch: this party was given another specification of the job")
@@ -258,7 +260,7 @@ class Jobs:
 
     def _launch(self, identifier: str, attempt: int) -> None:
         with self._starting:
-            if self._runner.full:
+            if self._runner.full or self._runner.has(identifier):
                 raise Conflict("not yet: this party has no room")
             with Session(self._engine) as session, session.begin():
                 job = session.get(Job, identifier)
@@ -371,8 +373,11 @@ class Jobs:
         if detail.startswith(("mismatch", "ended")):
             self._end(identifier, "failed", str(error))
             return
+        if not isinstance(error, PeerUnreachable) and not detail.startswith("unknown"):
+            self._since.pop(identifier, None)
+            return
         since = self._since.setdefault(identifier, time.monotonic())
-        if isinstance(error, PeerUnreachable) and time.monotonic() - since > self._settings.patience_seconds:
+        if time.monotonic() - since > self._settings.patience_seconds:
             self._end(identifier, "failed", str(error))
 
     def _conclude(self, identifier: str) -> None:

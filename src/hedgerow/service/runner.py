@@ -54,6 +54,10 @@ class Runner:
         """Whether no further job can start now."""
         return len(self._running) >= self._settings.max_running
 
+    def has(self, job: str) -> bool:
+        """Whether a process of this job has not quite ended."""
+        return job in self._running
+
     def start(self, job: str, spec_hash: str, attempt: int, facts: dict[str, Any]) -> None:
         """Start a job's process. ``facts`` goes into ``job.json``."""
         settings, directory = self._settings, self._vault.work(job)
