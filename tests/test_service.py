@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -17,11 +19,13 @@ from deployment import SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError
 from hedgerow.estimators import prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
-from hedgerow.service.client import JobFailed
+from hedgerow.service.client import Client, JobFailed
 from hedgerow.service.peers import Answer
 from hedgerow.sharing import RING64, split
 from hedgerow.transport import Authority
 from hedgerow.transport.certificate import party_name
+
+SALTS = ["a" * 64, "b" * 64, "c" * 64]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +115,7 @@ def test_the_commands_of_owners_and_analysts(deployment, tmp_path):
     assert refused.returncode == 3
     assert "policy" in refused.stderr
     assert run("clinic", "withdraw", "cli").returncode == 0
-    assert "there is no dataset 'cli'" in run("alice", "submit", "--dataset", "cli", "--target", "ill").stderr
+    assert "no dataset 'cli'" in run("alice", "submit", "--dataset", "cli", "--target", "ill").stderr
 
 
 def test_policy_is_default_deny(deployment, model):
@@ -187,14 +191,14 @@ def test_uploads_resume_and_cannot_be_replayed(deployment):
 
     clinic._parties.call = broken
     with pytest.raises(HedgerowError, match="the line broke"):
-        clinic.send(0, identifier, manifest, shares[0])
+        clinic.send(0, identifier, manifest, shares[0], SALTS)
     calls.clear()
     clinic._parties.call = lambda party, method, path, **options: (
         calls.append(path) if "/chunks/" in path else None,
         original(party, method, path, **options),
     )[1]
     for party in range(3):
-        clinic.send(party, identifier, manifest, shares[party])
+        clinic.send(party, identifier, manifest, shares[party], SALTS)
     assert len(calls) == 4 - 2 + 4 + 4
     with pytest.raises(Answer, match="no dataset 'resumed'"):
         deployment.client("alice").train(["resumed"], "ill", 1)
@@ -226,7 +230,7 @@ def test_malformed_shares_are_refused(deployment):
     identifier = "ef" * 16
     for party in range(3):
         source = one if party < 2 else other
-        clinic.send(party, identifier, manifest, [column[party] for column in source])
+        clinic.send(party, identifier, manifest, [column[party] for column in source], SALTS)
     with pytest.raises(Answer, match="do not belong together"):
         clinic._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
     small = "0" * 31 + "1"
@@ -237,7 +241,7 @@ def test_malformed_shares_are_refused(deployment):
     with pytest.raises(Answer, match="checksum does not fit"):
         clinic._parties.call(0, "PUT", f"/v1/uploads/{small}/chunks/0", content=b"hello")
     with pytest.raises(Answer, match="chunks are missing"):
-        clinic._parties.call(0, "POST", f"/v1/uploads/{small}/finish", json={"sha256": "0" * 64})
+        clinic._parties.call(0, "POST", f"/v1/uploads/{small}/finish", json={"sha256": "0" * 64, "salts": SALTS[:2]})
 
 
 @pytest.mark.parametrize(
@@ -372,6 +376,61 @@ def test_nothing_a_party_has_shows_a_planted_value(deployment):
                 content = path.read_bytes()
                 assert not any(needle in content for needle in needles), path
     deployment.client("clinic").withdraw("planted")
+
+
+def test_hashes_a_party_compares_do_not_let_it_test_guesses(deployment):
+    """The same shares under other salts have other hashes: without a summand's salt its hash says nothing."""
+    clinic = deployment.client("clinic")
+    manifest = {"name": "salted", "schema": SCHEMA.entries(), "temporary": False, "rows": 10, "columns": 3}
+    columns = [split(np.arange(10) % 2, RING64) for _ in range(3)]
+    seen = []
+    for k, salts in enumerate((SALTS, ["d" * 64, "e" * 64, "f" * 64])):
+        identifier = f"{k}{'7' * 31}"
+        for party in range(3):
+            clinic.send(party, identifier, manifest, [column[party] for column in columns], salts)
+        database = sqlite3.connect(deployment.root / "party1" / "data" / "party.sqlite")
+        seen.append(
+            database.execute("select left_hash, right_hash from datasets where id = ?", [identifier]).fetchone()
+        )
+        database.close()
+    assert not set(seen[0]) & set(seen[1])
+    plain = hashlib.sha256(b"".join(column[1].left.tobytes() for column in columns)).hexdigest()
+    assert plain not in (*seen[0], *seen[1])
+
+
+def test_uploads_for_prediction_cannot_become_datasets_nor_serve_twice(deployment, model):
+    alice = deployment.client("alice")
+    columns = [np.arange(4, dtype=np.uint64)] * 2
+    upload = alice._upload(columns, {"name": "rows", "schema": [], "temporary": True}, None)
+    with pytest.raises(Answer, match="role owner"):
+        alice._parties.call(0, "POST", f"/v1/uploads/{upload}/register")
+    job = alice.submit(kind="predict", model=model, upload=upload)
+    with pytest.raises(Answer, match="the upload is claimed"):
+        alice.submit(kind="predict", model=model, upload=upload)
+    alice.wait(job, seconds=60)
+    for attempt in (columns, columns * 2):
+        manifest = {"name": "rows", "schema": [], "temporary": True, "rows": 4, "columns": len(attempt)}
+        with pytest.raises(Answer, match="exists already"):
+            alice._parties.call(0, "PUT", f"/v1/uploads/{upload}", json=manifest)
+
+
+def test_a_name_belongs_to_its_first_owner(deployment):
+    deployment.client("clinic").share(patients(5, 1), SCHEMA, "named")
+    deployment.client("clinic").withdraw("named")
+    with pytest.raises(Answer, match="take another name"):
+        deployment.client("bank").share(patients(5, 1), SCHEMA, "named")
+    deployment.client("clinic").share(patients(5, 1), SCHEMA, "named")
+
+
+def test_owners_and_parties_cannot_reveal(deployment, model):
+    clinic = deployment.client("clinic")
+    with pytest.raises(Answer, match="role analyst"):
+        clinic._parties.call(0, "GET", f"/v1/models/{model}/shares")
+    party = Client(deployment.root / "party1" / "consortium.toml")
+    with pytest.raises(Answer, match="of itself only"):
+        party._parties.call(0, "GET", f"/v1/models/{model}/shares")
+    with pytest.raises(Answer, match="role analyst"):
+        party._parties.call(1, "GET", f"/v1/models/{model}/shares")
 
 
 def test_private_modes(deployment, model):

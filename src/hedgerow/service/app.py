@@ -53,9 +53,10 @@ class Manifest(_Strict):
 
 
 class Finish(_Strict):
-    """The checksum of all of a party's shares of a table."""
+    """The checksum of all of a party's shares of a table, and a secret salt for each of its two summands."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    salts: list[str] = Field(min_length=2, max_length=2)
 
 
 class JobRequest(_Strict):
@@ -110,6 +111,8 @@ def member(request: Request) -> Caller:
         known = settings.consortium.members.get(caller.name, ())
         if not set(caller.roles) <= set(known) or not known:
             raise Forbidden("the certificate's name is not a member of this consortium, or has other roles there")
+    elif caller.party != settings.number:
+        raise Forbidden("a party may ask this of itself only")
     return caller
 
 
@@ -285,7 +288,7 @@ def _add_datasets(app: FastAPI, datasets: Datasets) -> None:
     @app.post("/v1/uploads/{identifier}/finish", responses=ERRORS)
     def finish_upload(identifier: Identifier, finish: Finish, caller: Member) -> dict[str, Any]:
         """All chunks are sent."""
-        return datasets.finish(caller, identifier, finish.sha256)
+        return datasets.finish(caller, identifier, finish.sha256, finish.salts)
 
     @app.post("/v1/uploads/{identifier}/register", responses=ERRORS)
     def register(identifier: Identifier, caller: Member) -> dict[str, Any]:

@@ -41,9 +41,14 @@ class AuditLog:
             entry["hash"] = _hash(entry)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as file:
-                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+                whole = file.tell()
+                try:
+                    file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    os.truncate(self._path, whole)
+                    raise
             self._last = entry["hash"]
 
 

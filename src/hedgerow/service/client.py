@@ -71,8 +71,9 @@ class Client:
         for column in columns:
             for party, share in enumerate(split(column, RING64)):
                 parts[party].append(share)
+        salts = [secrets.token_hex(32) for _ in PARTIES]
         for party in PARTIES:
-            self.send(party, identifier, manifest, parts[party], ticked)
+            self.send(party, identifier, manifest, parts[party], salts, ticked)
         return identifier
 
     def send(
@@ -81,9 +82,13 @@ class Client:
         identifier: str,
         manifest: dict[str, Any],
         shares: Sequence[ArithmeticShare],
+        salts: Sequence[str],
         ticked: Ticked | None = None,
     ) -> None:
-        """Send one party its shares, chunk by chunk; chunks that are there already are left out."""
+        """Send one party its shares, chunk by chunk; chunks that are there already are left out.
+
+        ``salts`` has a secret for each of the three summands; a party gets those of the two it holds.
+        """
         state = self._parties.call(party, "PUT", f"/v1/uploads/{identifier}", json=manifest)
         there, size = set(state["chunks"]), state["chunk_bytes"]
         digest, total = hashlib.sha256(), 16 * len(shares) * len(shares[0])
@@ -95,7 +100,8 @@ class Client:
                 self._parties.call(party, "PUT", path, content=chunk, headers=headers)
             if ticked:
                 ticked(party * total + min(total, (number + 1) * size), 3 * total)
-        self._parties.call(party, "POST", f"/v1/uploads/{identifier}/finish", json={"sha256": digest.hexdigest()})
+        content = {"sha256": digest.hexdigest(), "salts": [salts[party], salts[(party + 1) % 3]]}
+        self._parties.call(party, "POST", f"/v1/uploads/{identifier}/finish", json=content)
 
     def withdraw(self, name: str) -> None:
         """Remove a dataset at all parties."""

@@ -6,7 +6,11 @@ written that down. The others hear of it at once, or ask when they were away.
 
 from __future__ import annotations
 
+import datetime
 import logging
+import re
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +21,7 @@ from ..errors import HedgerowError, InputError
 from ..tables import Schema
 from .audit import AuditLog
 from .consortium import check_name
-from .database import Dataset
+from .database import Dataset, now
 from .peers import Answer, PartyConnections
 from .refusal import Conflict, Forbidden, Unknown
 from .settings import PartySettings
@@ -25,6 +29,8 @@ from .spec import digest
 from .vault import CHUNK_BYTES, Vault
 
 LEADER = 0
+SALT = re.compile("[0-9a-f]{64}")
+EXPIRY = datetime.timedelta(hours=24)
 MAX_CELLS = 1 << 34
 log = logging.getLogger("hedgerow.datasets")
 
@@ -50,6 +56,7 @@ class Datasets:
         self, settings: PartySettings, engine: Engine, vault: Vault, audit: AuditLog, peers: PartyConnections
     ) -> None:
         self._settings, self._engine, self._vault, self._audit, self._peers = settings, engine, vault, audit, peers
+        self._registering = threading.Lock()
 
     def begin(self, caller: Caller, identifier: str, manifest: dict[str, Any]) -> dict[str, Any]:
         """Announce an upload; announcing the same again tells which chunks have arrived."""
@@ -100,8 +107,10 @@ class Datasets:
             raise InputError(f"chunk {number} must have {max(0, expected)} bytes, not {len(content)}")
         self._vault.put_chunk(identifier, number, content)
 
-    def finish(self, caller: Caller, identifier: str, checksum: str) -> dict[str, Any]:
+    def finish(self, caller: Caller, identifier: str, checksum: str, salts: Sequence[str]) -> dict[str, Any]:
         """All chunks are here: check and keep them. Finishing again is harmless."""
+        if any(not SALT.fullmatch(salt) for salt in salts):
+            raise InputError("a salt is 64 hexadecimal digits")
         with Session(self._engine) as session:
             dataset = session.get(Dataset, identifier)
             if dataset is not None and dataset.owner == caller.name and dataset.state in ("complete", "registered"):
@@ -111,7 +120,9 @@ class Datasets:
         size = share_size(manifest)
         if not self._vault.dataset(identifier).exists():
             self._vault.assemble(identifier, -(-size // CHUNK_BYTES), size, checksum)
-        left, right = self._vault.side_hashes(identifier, manifest["rows"], manifest["columns"])
+        left, right = self._vault.side_hashes(
+            identifier, manifest["rows"], manifest["columns"], [bytes.fromhex(salt) for salt in salts]
+        )
         with Session(self._engine) as session, session.begin():
             dataset = self._mine(session, caller, identifier, "uploading")
             dataset.state, dataset.left_hash, dataset.right_hash = "complete", left, right
@@ -138,13 +149,14 @@ class Datasets:
             views.append(self._peers.call(party, "GET", f"/v1/peer/datasets/{identifier}"))
         for party, view in enumerate(views):
             following = views[(party + 1) % 3]
-            if view["state"] != "complete" or view["owner"] != owner:
+            if view["state"] not in ("complete", "claimed") or view["owner"] != owner:
                 raise Conflict(f"not yet: party {party} does not have the whole upload")
             if view["manifest_hash"] != views[0]["manifest_hash"] or view["right_hash"] != following["left_hash"]:
                 raise Conflict("mismatch: the parties' shares do not belong together; share the table again")
 
     def register(self, caller: Caller, identifier: str) -> dict[str, Any]:
         """At party 0: check that all three hold matching shares, then make the dataset visible."""
+        caller.need("owner")
         if self._settings.number != LEADER:
             raise Conflict(f"datasets are registered at party {LEADER}")
         with Session(self._engine) as session:
@@ -153,13 +165,16 @@ class Datasets:
                 raise Unknown("there is no such upload of yours")
             if dataset.state == "registered":
                 return {"state": "registered"}
-            self._mine(session, caller, identifier, "complete")
+            if self._mine(session, caller, identifier, "complete").temporary:
+                raise Conflict("this upload was meant for prediction")
         self.check_together(caller.name, identifier)
-        with Session(self._engine) as session, session.begin():
+        with self._registering, Session(self._engine) as session, session.begin():
             dataset = self._mine(session, caller, identifier, "complete")
-            taken = select(Dataset).where(Dataset.name == dataset.name, Dataset.state == "registered")
-            if session.scalar(taken) is not None:
-                raise Conflict(f"there is a dataset '{dataset.name}' already; withdraw it or take another name")
+            taken = select(Dataset).where(Dataset.name == dataset.name, Dataset.state.in_(("registered", "withdrawn")))
+            for other in session.scalars(taken):
+                # Rules speak of names, so a name belongs to its first owner for good.
+                if other.state == "registered" or other.owner != caller.name:
+                    raise Conflict(f"there is a dataset '{dataset.name}' already; withdraw it or take another name")
             dataset.state = "registered"
             name = dataset.name
         self._audit.append(caller.name, "register", dataset=identifier, name=name)
@@ -174,7 +189,7 @@ class Datasets:
         """Party 0 says that a dataset is registered."""
         with Session(self._engine) as session, session.begin():
             dataset = session.get(Dataset, identifier)
-            if dataset is None or dataset.state != "complete":
+            if dataset is None or dataset.state != "complete" or dataset.temporary:
                 return
             dataset.state = "registered"
             owner, name = dataset.owner, dataset.name
@@ -185,14 +200,35 @@ class Datasets:
         if self._settings.number == LEADER:
             return
         with Session(self._engine) as session:
-            query = select(Dataset.id).where(Dataset.state == "complete", Dataset.temporary.is_(False))
+            states = ("complete", "registered")
+            query = select(Dataset.id).where(Dataset.state.in_(states), Dataset.temporary.is_(False))
             open_ones = list(session.scalars(query))
         for identifier in open_ones:
             try:
-                if self._peers.call(LEADER, "GET", f"/v1/peer/datasets/{identifier}")["state"] == "registered":
-                    self.mark_registered(identifier)
+                state = self._peers.call(LEADER, "GET", f"/v1/peer/datasets/{identifier}")["state"]
             except Answer:
                 continue
+            if state == "registered":
+                self.mark_registered(identifier)
+            elif state == "withdrawn":
+                self._forget(identifier, "withdrawn")
+
+    def expire(self) -> None:
+        """Uploads that were never used are removed after a day."""
+        with Session(self._engine) as session:
+            waiting = Dataset.state.in_(("uploading", "complete", "claimed"))
+            query = select(Dataset.id).where(waiting, Dataset.created < now() - EXPIRY)
+            old = list(session.scalars(query))
+        for identifier in old:
+            self._forget(identifier, "dropped")
+
+    def _forget(self, identifier: str, state: str) -> None:
+        """Remove shares; the record stays, so that the identifier is not used again."""
+        with Session(self._engine) as session, session.begin():
+            dataset = session.get(Dataset, identifier)
+            if dataset is not None:
+                dataset.state = state
+        self._vault.discard(identifier)
 
     def withdraw(self, caller: Caller, name: str) -> None:
         """Remove the caller's dataset and its shares. Models trained on it stay."""
@@ -236,22 +272,23 @@ class Datasets:
             session.expunge(dataset)
             return dataset
 
-    def temporary(self, caller: Caller, identifier: str) -> Dataset:
-        """The caller's complete temporary upload."""
+    def temporary(self, caller: Caller, identifier: str, state: str = "complete") -> Dataset:
+        """The caller's temporary upload: complete, or claimed by a job."""
         with Session(self._engine) as session:
-            dataset = self._mine(session, caller, identifier, "complete")
+            dataset = self._mine(session, caller, identifier, state)
             if not dataset.temporary:
                 raise Conflict("this upload is not meant for prediction")
             session.expunge(dataset)
             return dataset
 
+    def claim(self, caller: Caller, identifier: str) -> None:
+        """An upload serves one job."""
+        with self._registering, Session(self._engine) as session, session.begin():
+            self._mine(session, caller, identifier, "complete").state = "claimed"
+
     def drop(self, identifier: str) -> None:
         """Remove a temporary upload after its job."""
-        with Session(self._engine) as session, session.begin():
-            dataset = session.get(Dataset, identifier)
-            if dataset is not None and dataset.temporary:
-                session.delete(dataset)
-        self._vault.discard(identifier)
+        self._forget(identifier, "dropped")
 
 
 def share_size(manifest: dict[str, Any]) -> int:

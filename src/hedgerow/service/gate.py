@@ -13,6 +13,7 @@ import time
 
 PREFACE_BYTES = 16
 _PREFACE_SECONDS = 10.0
+_UNKNOWN_SECONDS = 15.0
 _MOST_CALLERS = 64
 
 
@@ -73,7 +74,7 @@ class Gate:
                     return
                 session += piece
             with self._changed:
-                if not self._changed.wait_for(lambda: session in self._waiting, self._patience):
+                if not self._changed.wait_for(lambda: session in self._waiting, min(self._patience, _UNKNOWN_SECONDS)):
                     return
                 control = self._waiting[session]
             caller.settimeout(None)

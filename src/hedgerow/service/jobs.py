@@ -7,8 +7,10 @@ once party 0 has seen that all three wrote their results and has noted it. The o
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Engine, func, select
@@ -30,6 +32,7 @@ from .spec import combined_schema, digest, training_facts
 from .vault import Vault
 
 OPEN = ("waiting", "queued", "running", "written")
+MOST_OPEN = 200
 PREDICTIONS = {"predict": "predict", "probabilities": "predict", "evaluate": "evaluate"}
 _TURN_SECONDS = 0.1
 _CATCH_UP_SECONDS = 2.0
@@ -53,6 +56,7 @@ class Jobs:
         self._peers, self._datasets = peers, datasets
         self._runner = Runner(settings, vault, gate, self._told)
         self._starting = threading.Lock()
+        self._changes = threading.RLock()
         self._since: dict[str, float] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._turns, name="jobs", daemon=True)
@@ -80,14 +84,24 @@ class Jobs:
     def submit(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
         """Check a request against this party's policy and queue it; the same request again changes nothing."""
         caller.need("analyst")
+        action = PREDICTIONS.get(request["kind"], "train")
+        with Session(self._engine) as session:
+            known = session.get(Job, request["id"])
+            if known is not None and known.asker == caller.name and _same_request(known.spec, request):
+                return _view(known)
+            if self._open_jobs(session, caller) >= MOST_OPEN:
+                raise Conflict(f"you have {MOST_OPEN} open jobs; wait for them or cancel some")
+        if request["kind"] == "train" and self._settings.allow(caller.name, action, request["datasets"]) is None:
+            self._refuse(caller, request["id"], action, request["datasets"])
         spec, names, rows, height = self._specify(caller, request)
-        action = PREDICTIONS.get(spec["kind"], "train")
         rule = self._settings.allow(caller.name, action, names, rows, height)
         if rule is None:
-            self._audit.append(caller.name, "refused", job=spec["id"], kind=spec["kind"], datasets=names)
-            raise Forbidden(f"party {self._settings.number}'s policy does not allow {caller.name} to {action} on this")
+            self._refuse(caller, spec["id"], action, names)
+            raise AssertionError
         state = "waiting" if rule.approval else "queued"
-        with Session(self._engine) as session, session.begin():
+        if "upload" in spec:
+            self._datasets.claim(caller, spec["upload"])
+        with self._changes, Session(self._engine) as session, session.begin():
             known = session.get(Job, spec["id"])
             if known is not None:
                 if known.asker != caller.name or known.spec_hash != digest(spec):
@@ -101,6 +115,14 @@ class Jobs:
             view = _view(job)
         self._audit.append(caller.name, "submit", job=spec["id"], kind=spec["kind"], datasets=names, spec=digest(spec))
         return view
+
+    def _refuse(self, caller: Caller, job: str, action: str, names: Sequence[str]) -> None:
+        self._audit.append(caller.name, "refused", job=job, kind=action, datasets=list(names)[:100])
+        raise Forbidden(f"party {self._settings.number}'s policy does not allow {caller.name} to {action} on this")
+
+    def _open_jobs(self, session: Session, caller: Caller) -> int:
+        query = select(func.count()).select_from(Job).where(Job.asker == caller.name, Job.state.in_(OPEN))
+        return session.scalar(query) or 0
 
     def _specify(self, caller: Caller, request: dict[str, Any]) -> tuple[dict[str, Any], list[str], int, int]:
         """The specification every party derives for itself, and what the policy looks at."""
@@ -122,7 +144,7 @@ class Jobs:
         columns = facts.shape.attributes + (request["kind"] == "evaluate")
         if upload.manifest["columns"] != columns:
             raise InputError(f"the rows have {upload.manifest['columns']} columns; the model needs {columns}")
-        spec = common | {"model": model.id, "upload": upload.id}
+        spec = common | {"model": model.id, "upload": upload.id, "manifest": upload.manifest_hash}
         return spec, [name for name, _ in model.spec["datasets"]], upload.manifest["rows"], facts.shape.height
 
     def _training(self, spec: dict[str, Any]) -> tuple[ModelFacts, list[dict[str, Any]]]:
@@ -150,6 +172,7 @@ class Jobs:
 
     def model_view(self, caller: Caller, identifier: str) -> dict[str, Any]:
         """The public facts of a model, for those who may use it."""
+        caller.need("analyst")
         job, facts = self._model(identifier)
         names = [name for name, _ in job.spec["datasets"]]
         actions = [a for a in ("predict", "evaluate", "reveal") if self._settings.allow(caller.name, a, names)]
@@ -159,12 +182,12 @@ class Jobs:
 
     def reveal(self, caller: Caller, identifier: str, counts: bool) -> ModelFacts:
         """Check that the caller may have this party's shares of a model."""
+        caller.need("analyst")
         job, facts = self._model(identifier)
         names = [name for name, _ in job.spec["datasets"]]
         rule = self._settings.allow(caller.name, "reveal", names, facts.shape.rows, facts.shape.height)
         if rule is None:
-            self._audit.append(caller.name, "refused", job=identifier, kind="reveal", datasets=names)
-            raise Forbidden(f"party {self._settings.number}'s policy does not allow {caller.name} to reveal this")
+            self._refuse(caller, identifier, "reveal", names)
         self._audit.append(caller.name, "reveal", job=identifier, counts=counts)
         return facts
 
@@ -177,8 +200,9 @@ class Jobs:
         """The caller's jobs; the operator sees all."""
         with Session(self._engine) as session:
             query = select(Job).order_by(Job.created.desc()).limit(1000)
-            mine = [job for job in session.scalars(query) if caller.party is not None or job.asker == caller.name]
-            return [_view(job) for job in mine]
+            if caller.party != self._settings.number:
+                query = query.where(Job.asker == caller.name)
+            return [_view(job) for job in session.scalars(query)]
 
     def _own(self, session: Session, caller: Caller, identifier: str) -> Job:
         job = session.get(Job, identifier)
@@ -198,7 +222,7 @@ class Jobs:
         """The operator of this party lets a waiting job go on."""
         if caller.party != self._settings.number:
             raise Forbidden("only this party's own operator can approve")
-        with Session(self._engine) as session, session.begin():
+        with self._changes, Session(self._engine) as session, session.begin():
             job = self._own(session, caller, identifier)
             if job.state != "waiting":
                 raise Conflict(f"the job is {job.state}")
@@ -211,8 +235,10 @@ class Jobs:
         """End a job of the caller's."""
         with Session(self._engine) as session:
             state = self._own(session, caller, identifier).state
-        if state in OPEN:
-            self._end(identifier, "cancelled", f"cancelled by {caller.name}")
+        # Once a party other than 0 has written its part, party 0 alone decides how the job ends.
+        stoppable = OPEN if self._settings.number == LEADER else OPEN[:3]
+        if state in stoppable:
+            self._end(identifier, "cancelled", f"cancelled by {caller.name}", only=stoppable)
             self._runner.stop(identifier)
         return self.view(caller, identifier)
 
@@ -230,7 +256,8 @@ class Jobs:
             job = session.get(Job, identifier)
             if job is None:
                 raise Unknown("no such job")
-            return {"state": job.state, "spec_hash": job.spec_hash, "error": job.error}
+            room = not self._runner.full and not self._runner.has(identifier)
+            return {"state": job.state, "spec_hash": job.spec_hash, "error": job.error, "room": room}
 
     def peer_start(self, identifier: str, spec_hash: str, attempt: int) -> None:
         """Party 0 starts a job that this party has accepted."""
@@ -243,13 +270,17 @@ class Jobs:
             if job.spec_hash != spec_hash:
                 self._end(identifier, "failed", "party 0 has another specification of this job")
                 raise Conflict("mismatch: this party was given another specification of the job")
+            if job.state == "running":
+                if job.attempt == attempt:
+                    return
+                raise Conflict("not yet: an earlier attempt has not ended here")
             if job.state != "queued":
                 raise Conflict(f"ended: the job is {job.state} here")
         self._launch(identifier, attempt)
 
     def peer_stop(self, identifier: str) -> None:
         """Party 0 could not start a job everywhere: back into the queue."""
-        with Session(self._engine) as session, session.begin():
+        with self._changes, Session(self._engine) as session, session.begin():
             job = session.get(Job, identifier)
             if job is None or job.state != "running":
                 return
@@ -262,7 +293,7 @@ class Jobs:
         with self._starting:
             if self._runner.full or self._runner.has(identifier):
                 raise Conflict("not yet: this party has no room")
-            with Session(self._engine) as session, session.begin():
+            with self._changes, Session(self._engine) as session, session.begin():
                 job = session.get(Job, identifier)
                 if job is None or job.state != "queued":
                     raise Conflict("not yet: the job is not queued here")
@@ -273,22 +304,39 @@ class Jobs:
                     raise Conflict(f"ended: {error}") from None
                 job.state, job.attempt = "running", attempt
                 spec_hash = job.spec_hash
-            self._runner.start(identifier, spec_hash, attempt, facts)
+            try:
+                self._runner.start(identifier, spec_hash, attempt, facts)
+            except OSError as error:
+                self._end(identifier, "failed", f"the job's process could not be started ({type(error).__name__})")
+                raise Conflict("ended: the job's process could not be started") from None
 
     def _job_facts(self, job: Job) -> dict[str, Any]:
-        """What a job's process must know."""
+        """What a job's process must know; policy and membership are looked at once more."""
+        if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
+            raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
         if job.kind == "train":
             facts, tables = self._training(job.spec)
+            names = [name for name, _ in job.spec["datasets"]]
+            self._still_allowed(job, names, facts.shape.rows, facts.shape.height)
             job.progress = {"facts": facts.entry()}
             return {"spec": job.spec, "facts": facts.entry(), "tables": tables}
-        _, facts = self._model(job.spec["model"])
-        upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"])
+        model, facts = self._model(job.spec["model"])
+        upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"], "claimed")
+        if upload.manifest_hash != job.spec["manifest"]:
+            raise Conflict("the rows are not those the job was submitted with")
+        names = [name for name, _ in model.spec["datasets"]]
+        self._still_allowed(job, names, upload.manifest["rows"], facts.shape.height)
         return {"spec": job.spec, "facts": facts.entry(), "rows": upload.manifest["rows"]}
+
+    def _still_allowed(self, job: Job, names: Sequence[str], rows: int, height: int) -> None:
+        action = PREDICTIONS.get(job.kind, "train")
+        if self._settings.allow(job.asker, action, names, rows, height) is None:
+            raise Forbidden(f"party {self._settings.number}'s policy does not allow this any more")
 
     def _told(self, identifier: str, message: dict[str, Any]) -> None:
         """A job's process has something to say."""
         if "progress" in message:
-            with Session(self._engine) as session, session.begin():
+            with self._changes, Session(self._engine) as session, session.begin():
                 job = session.get(Job, identifier)
                 if job is not None and job.state == "running":
                     job.progress = {**job.progress, **message["progress"]}
@@ -297,15 +345,18 @@ class Jobs:
             log.warning("a job failed", extra={"job": identifier, "reason": message["error"]})
             self._end(identifier, "failed", message["error"], only=("running",))
             return
-        with Session(self._engine) as session, session.begin():
+        with self._changes, Session(self._engine) as session, session.begin():
             job = session.get(Job, identifier)
-            if job is not None and job.state == "running":
+            written = job is not None and job.state == "running"
+            if job is not None and written:
                 job.state = "written"
                 job.progress = {**job.progress, **message["done"]}
+        if not written:
+            self._vault.discard_job(identifier)
 
     def _end(self, identifier: str, state: str, reason: str | None, only: tuple[str, ...] = OPEN) -> None:
         """A job is over; whatever it wrote is removed unless it is done."""
-        with Session(self._engine) as session, session.begin():
+        with self._changes, Session(self._engine) as session, session.begin():
             job = session.get(Job, identifier)
             if job is None or job.state not in only:
                 return
@@ -331,29 +382,57 @@ class Jobs:
             query = select(Job).where(Job.state.in_(("queued", "written"))).order_by(Job.created)
             open_jobs = list(session.scalars(query))
             session.expunge_all()
-        for job in open_jobs:
-            if job.state == "written":
-                self._conclude(job.id)
-            elif self._settings.number == LEADER and not self._runner.full:
-                self._try_start(job)
+        for job in sorted(open_jobs, key=lambda job: job.state != "written"):
+            try:
+                if job.state == "written":
+                    self._conclude(job.id)
+                elif self._settings.number == LEADER and not self._runner.full:
+                    self._try_start(job)
+            except HedgerowError as error:
+                self._end(job.id, "failed", str(error))
         if time.monotonic() - self._caught_up > _CATCH_UP_SECONDS:
             self._caught_up = time.monotonic()
+            self._datasets.expire()
             try:
                 self._datasets.catch_up()
+                self._catch_up()
             except PeerUnreachable:
                 return
+
+    def _catch_up(self) -> None:
+        """At the other parties: jobs that have ended at party 0, or never came there, end here as well."""
+        if self._settings.number == LEADER:
+            return
+        with Session(self._engine) as session:
+            query = select(Job.id, Job.created).where(Job.state.in_(("waiting", "queued")))
+            open_jobs = list(session.execute(query))
+        for identifier, created in open_jobs:
+            try:
+                view = self._peers.call(LEADER, "GET", f"/v1/peer/jobs/{identifier}")
+            except Answer as error:
+                age = (now().replace(tzinfo=None) - created.replace(tzinfo=None)).total_seconds()
+                if error.status == 404 and age > self._settings.patience_seconds:
+                    self._end(
+                        identifier, "failed", f"party {LEADER} was not given this job", only=("waiting", "queued")
+                    )
+                continue
+            if view["state"] in ("failed", "cancelled"):
+                reason = f"party {LEADER}: {view['error']}"
+                self._end(identifier, view["state"], reason, only=("waiting", "queued"))
 
     def _try_start(self, job: Job) -> None:
         """Start a job at all parties, or at none for now."""
         identifier, spec_hash, attempt = job.id, job.spec_hash, job.attempt + 1
         started: list[int] = []
         try:
+            for party in self._settings.others:
+                self._ask_ready(party, identifier, spec_hash)
             if "upload" in job.spec:
                 self._datasets.check_together(job.asker, job.spec["upload"])
             for party in self._settings.others:
                 content = {"spec_hash": spec_hash, "attempt": attempt}
-                self._peers.call(party, "POST", f"/v1/peer/jobs/{identifier}/start", json=content)
                 started.append(party)
+                self._peers.call(party, "POST", f"/v1/peer/jobs/{identifier}/start", json=content)
             self._launch(identifier, attempt)
             self._since.pop(identifier, None)
         except (Answer, PeerUnreachable, Conflict) as error:
@@ -367,6 +446,17 @@ class Jobs:
             known = session.get(Job, identifier)
             if known is not None:
                 known.attempt = max(known.attempt, attempt)
+
+    def _ask_ready(self, party: int, identifier: str, spec_hash: str) -> None:
+        """Whether a party has accepted the same job and has room, before anything is started anywhere."""
+        try:
+            view = self._peers.call(party, "GET", f"/v1/peer/jobs/{identifier}")
+        except Answer as error:
+            raise Conflict(f"unknown: party {party} was not given this job ({error.status})") from None
+        if view["state"] in ("failed", "cancelled"):
+            raise Conflict(f"ended: party {party}: {view['error']}")
+        if view["state"] != "queued" or not view["room"]:
+            raise Conflict(f"not yet: the job is {view['state']} at party {party}")
 
     def _not_started(self, identifier: str, error: HedgerowError) -> None:
         detail = error.detail if isinstance(error, Answer) else str(error)
@@ -393,11 +483,10 @@ class Jobs:
                     self._end(identifier, view["state"], f"party {LEADER}: {view['error']}")
                 return
             views = [self._peers.call(p, "GET", f"/v1/peer/jobs/{identifier}") for p in self._settings.others]
-        except Answer as error:
-            self._end(identifier, "failed", str(error))
-            return
-        except PeerUnreachable as error:
-            if late and self._settings.number == LEADER:
+        except (Answer, PeerUnreachable) as error:
+            # A part that is written stays until party 0 has said how the job ended, or knows nothing of it.
+            unknown = isinstance(error, Answer) and error.status == 404
+            if unknown or (late and self._settings.number == LEADER):
                 self._end(identifier, "failed", str(error))
             return
         for party, view in zip(self._settings.others, views, strict=True):
@@ -416,9 +505,22 @@ class Jobs:
             self._end(identifier, "failed", reason)
         with Session(self._engine) as session:
             kept = set(session.scalars(select(Job.id).where(Job.state.in_(("written", "done")))))
+        shutil.rmtree(self._vault.root / "work", ignore_errors=True)
+        (self._vault.root / "work").mkdir(mode=0o700)
         for path in [*(self._vault.root / "models").iterdir(), *(self._vault.root / "results").iterdir()]:
             if path.name.removesuffix(".npz") not in kept:
                 self._vault.discard_job(path.name.removesuffix(".npz"))
+
+
+def _same_request(spec: dict[str, Any], request: dict[str, Any]) -> bool:
+    """Whether a request is the one a known job came from."""
+    if spec["kind"] != request["kind"]:
+        return False
+    if spec["kind"] == "train":
+        names = [name for name, _ in spec["datasets"]]
+        fields = ("combine", "target", "max_depth", "algorithm")
+        return names == request["datasets"] and all(spec[field] == request[field] for field in fields)
+    return bool(spec["model"] == request["model"] and spec["upload"] == request["upload"])
 
 
 def _view(job: Job) -> dict[str, Any]:

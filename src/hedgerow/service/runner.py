@@ -92,25 +92,28 @@ class Runner:
         """Pass on what the process tells, to its end."""
         outcome: dict[str, Any] = {"error": "the job's process ended unexpectedly"}
         assert running.process.stdout is not None
-        for line in running.process.stdout:
-            try:
-                message = json.loads(line)
-            except ValueError:
-                continue
-            if "progress" in message:
-                self._told(job, message)
-            else:
-                outcome = message
-        running.process.wait()
-        running.process.stdout.close()
-        self._gate.forget(running.session)
-        running.control.close()
-        if "done" in outcome:
-            outcome = self._put_away(job, outcome)
-        shutil.rmtree(self._vault.work(job), ignore_errors=True)
-        with self._lock:
-            self._running.pop(job, None)
-        self._told(job, outcome)
+        try:
+            for line in running.process.stdout:
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    continue
+                if "progress" in message:
+                    self._told(job, message)
+                else:
+                    outcome = message
+        finally:
+            running.process.kill()
+            running.process.wait()
+            running.process.stdout.close()
+            self._gate.forget(running.session)
+            running.control.close()
+            if "done" in outcome:
+                outcome = self._put_away(job, outcome)
+            shutil.rmtree(self._vault.work(job), ignore_errors=True)
+            with self._lock:
+                self._running.pop(job, None)
+            self._told(job, outcome)
 
     def _put_away(self, job: str, outcome: dict[str, Any]) -> dict[str, Any]:
         """Move what the job made to its place."""

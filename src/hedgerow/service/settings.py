@@ -115,6 +115,8 @@ def _rule(path: Path, entry: dict[str, object]) -> Rule:
         raise InputError(f"{path}: unknown field in a rule: {', '.join(sorted(unknown))}")
     if fields.get("action") not in ACTIONS:
         raise InputError(f"{path}: a rule's action must be one of {', '.join(ACTIONS)}")
+    if fields["action"] == "reveal" and fields.get("approval"):
+        raise InputError(f"{path}: revealing has no approval; leave the rule out until it is wanted")
     if not isinstance(fields.get("who"), str):
         raise InputError(f"{path}: a rule must say who")
     return Rule(datasets=tuple(datasets), **fields)  # type: ignore[arg-type]

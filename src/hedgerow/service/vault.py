@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,12 @@ class Vault:
             unfinished.unlink(missing_ok=True)
         shutil.rmtree(self.upload(identifier), ignore_errors=True)
 
-    def side_hashes(self, identifier: str, rows: int, columns: int) -> tuple[str, str]:
-        """SHA-256 of all left and of all right summands: what the neighbours can compare with theirs."""
-        sides = hashlib.sha256(), hashlib.sha256()
+    def side_hashes(self, identifier: str, rows: int, columns: int, salts: Sequence[bytes]) -> tuple[str, str]:
+        """HMAC-SHA256 of all left and of all right summands, each under the salt its two holders got from the owner.
+
+        A party compares hashes of a summand it lacks; without the salt it cannot test guesses against them.
+        """
+        sides = hmac.new(salts[0], digestmod="sha256"), hmac.new(salts[1], digestmod="sha256")
         with self.dataset(identifier).open("rb") as file:
             for _ in range(columns):
                 for side in sides:

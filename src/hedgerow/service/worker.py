@@ -7,9 +7,12 @@ Lines of JSON on standard output tell progress and the end. No secret value is e
 from __future__ import annotations
 
 import json
+import os
 import select
 import socket
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,18 @@ class Handed:
         return socket.socket(fileno=descriptors[0]), None
 
 
+def end_with_the_service() -> None:
+    """End this process when the service that started it is gone, however it went."""
+    service = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == service:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="watch", daemon=True).start()
+
+
 def tell(**facts: Any) -> None:
     """One line for the service."""
     sys.stdout.write(json.dumps(facts) + "\n")
@@ -56,6 +71,7 @@ def tell(**facts: Any) -> None:
 def main(directory: Path, descriptor: int) -> None:
     """Connect to the other parties and run the job."""
     keep_freed_memory()
+    end_with_the_service()
     job = json.loads((directory / "job.json").read_text())
     try:
         session = bytes.fromhex(job["session"])
