@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from hedgerow.cli.main import main
 from hedgerow.tables import read_table
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
@@ -116,12 +117,16 @@ def test_a_schema_goes_from_inspect_to_train(model):
         ("y\n1\n0\n", "no input attribute"),
     ],
 )
-def test_bad_tables_give_one_line_and_leave_nothing(tmp_path, content, message):
+def test_bad_tables_give_one_line_and_leave_nothing(tmp_path, capsys, monkeypatch, content, message):
     (tmp_path / "bad.csv").write_text(content)
-    done = hedgerow("train", str(tmp_path / "bad.csv"), "--target", "y", "--out", str(tmp_path / "model"))
-    assert done.returncode == 3
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    arguments = ["train", str(tmp_path / "bad.csv"), "--target", "y", "--out", str(tmp_path / "model")]
+    monkeypatch.setattr(sys, "argv", ["hedgerow", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert ended.value.code == 3
+    assert message in told
+    assert len(told.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
 
 

@@ -171,3 +171,13 @@ def test_a_picture_is_drawn(trained, tmp_path):
     picture = imread(tmp_path / "tree.png")
     assert picture.shape[0] > 200
     assert picture[..., :3].std() > 0.05
+
+
+def test_onnx_says_the_same(trained):
+    pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    x, _, trees, facts = trained
+    session = runtime.InferenceSession(reveal_tree(trees, facts).to_onnx(), providers=["CPUExecutionProvider"])
+    rows = np.stack([x[0], x[1] / 10], axis=1).astype(np.float32)
+    labels = session.run(None, {session.get_inputs()[0].name: rows})[0]
+    assert (labels == reveal_tree(trees, facts).predict(np.stack([x[0], x[1] / 10], axis=1))).all()

@@ -16,7 +16,7 @@ import pytest
 
 import hedgerow
 from deployment import SCHEMA, Deployment, patients
-from hedgerow.errors import HedgerowError, InputError
+from hedgerow.errors import HedgerowError, InputError, PeerUnreachable
 from hedgerow.estimators import prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed
@@ -31,11 +31,14 @@ SALTS = ["a" * 64, "b" * 64, "c" * 64]
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory):
     deployment = Deployment(tmp_path_factory.mktemp("consortium"))
-    deployment.start()
-    deployment.client("clinic").share(patients(120, 1), SCHEMA, "claims")
-    deployment.client("bank").share(patients(80, 2), SCHEMA, "claims_b")
-    yield deployment
-    assert deployment.stop() == [0, 0, 0]
+    try:
+        deployment.start()
+        deployment.client("clinic").share(patients(120, 1), SCHEMA, "claims")
+        deployment.client("bank").share(patients(80, 2), SCHEMA, "claims_b")
+        yield deployment
+    finally:
+        codes = deployment.stop()
+    assert codes == [0, 0, 0]
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +188,9 @@ def test_uploads_resume_and_cannot_be_replayed(deployment):
     def broken(party, method, path, **options):
         if "/chunks/" in path:
             calls.append(path)
-            if len(calls) == 3:
+            if len(calls) == 2:
+                raise PeerUnreachable(party, "put uploads", "the line was bad for a moment")
+            if len(calls) == 4:
                 raise HedgerowError("the line broke")
         return original(party, method, path, **options)
 

@@ -9,11 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.table import Table as Screen
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import train_test_split
-from sklearn.tree import DecisionTreeClassifier as PlainTree
 
-from ..estimators import prepare, train_secret
+from ..estimators.secret import prepare, train_secret
 from ..sharing import RING64, split
 from . import screen
 
@@ -25,6 +22,11 @@ def demo(
     quiet: screen.Quiet = False,
 ) -> None:
     """Train on scikit-learn's breast-cancer table with three local parties over mutual TLS, and show everything."""
+    # Imported here, because scikit-learn takes a second that the other commands need not wait for.
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import train_test_split
+    from sklearn.tree import DecisionTreeClassifier as PlainTree
+
     console = screen.out()
     data = load_breast_cancer(as_frame=True)
     x, x_test, y, y_test = train_test_split(data.data, data.target, random_state=1)

@@ -9,7 +9,6 @@ import typer
 
 from ..service.audit import verify
 from ..service.client import Client
-from ..service.server import serve as run_server
 from ..service.settings import read_settings
 from . import screen
 
@@ -21,6 +20,9 @@ Config = Annotated[Path, typer.Option(help="This party's party.toml.")]
 @app.command()
 def serve(config: Config) -> None:
     """Serve the control API and the party port until SIGTERM. Logs are JSON lines on standard error."""
+    # Imported here, because the web framework takes a second that the other commands need not wait for.
+    from ..service.server import serve as run_server
+
     run_server(read_settings(config))
 
 

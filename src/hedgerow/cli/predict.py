@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators import SecretModel
+from ..estimators.secret import SecretModel
 from ..service.client import Client, RemoteModel
 from ..tables import read_table
 from . import screen

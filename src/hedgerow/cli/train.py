@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..estimators import Prepared, prepare, train_secret
+from ..estimators.secret import Prepared, prepare, train_secret
 from ..tables import read_schema, read_table
 from . import screen
 

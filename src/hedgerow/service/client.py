@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import HedgerowError
+from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
 from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
@@ -27,6 +27,7 @@ Told = Callable[[dict[str, Any]], None]
 Ticked = Callable[[int, int], None]
 ENDED = ("done", "failed", "cancelled")
 PARTIES = range(3)
+RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0)
 
 
 class JobFailed(HedgerowError):
@@ -97,11 +98,20 @@ class Client:
             if number not in there:
                 headers = {"x-sha256": hashlib.sha256(chunk).hexdigest()}
                 path = f"/v1/uploads/{identifier}/chunks/{number}"
-                self._parties.call(party, "PUT", path, content=chunk, headers=headers)
+                self._patiently(party, "PUT", path, content=chunk, headers=headers)
             if ticked:
                 ticked(party * total + min(total, (number + 1) * size), 3 * total)
         content = {"sha256": digest.hexdigest(), "salts": [salts[party], salts[(party + 1) % 3]]}
-        self._parties.call(party, "POST", f"/v1/uploads/{identifier}/finish", json=content)
+        self._patiently(party, "POST", f"/v1/uploads/{identifier}/finish", json=content)
+
+    def _patiently(self, party: int, method: str, path: str, **options: Any) -> Any:
+        """A request that may be repeated, tried again while the party is out of reach for a moment."""
+        for pause in RETRY_SECONDS:
+            try:
+                return self._parties.call(party, method, path, **options)
+            except PeerUnreachable:
+                time.sleep(pause)
+        return self._parties.call(party, method, path, **options)
 
     def withdraw(self, name: str) -> None:
         """Remove a dataset at all parties."""
