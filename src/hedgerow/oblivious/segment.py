@@ -4,8 +4,8 @@ A binary tree over the items. Every block of the tree knows its *lead*, the best
 belongs to (as far as it lies in the block), its *trail*, the same for its last item, and whether it is a *single*
 segment. Two blocks join with one comparison: the left one's trail against the right one's lead. On the way down every
 block learns the final answers for its first and its last item; that takes selections only. So n items cost n
-comparisons, not n·log n, and no second sweep of comparisons. The last few blocks are finished by comparing all pairs,
-which costs comparisons and saves rounds: how many blocks is a parameter, the tree's fan-in at the top.
+comparisons, not n·log n, and no second sweep of comparisons. The last blocks are joined in groups, several at once (see
+:mod:`.blocks`), which costs comparisons and saves rounds: how many blocks is a parameter, the tree's fan-in at the top.
 
 Scores are fractions p/q. Of equal scores the earlier item wins.
 """
@@ -57,8 +57,8 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
     ``starts`` flags the first item of every segment. Vectors have a multiple of 64 items.
 
     Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the
-    way up and n of numbers on the way down, and 2·fan_in² comparisons at the top; a level takes the comparison's rounds
-    and five more; exactly :func:`segment_best_cost`. Reveals: nothing beyond shapes.
+    way up and n of numbers on the way down; a level takes the comparison's rounds and five more; about 4·fan_in
+    comparisons for the last ``fan_in`` blocks; exactly :func:`segment_best_cost`. Reveals: nothing beyond shapes.
     """
     count = len(items.p)
     lead = trail = items

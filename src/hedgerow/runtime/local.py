@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
 from ..trees.model import SharedTree
-from ..trees.predict import PROBABILITY_PLACES, batches
+from ..trees.predict import batches, probability_table
 from ..trees.shape import TreeShape
 from .processes import PartyProcesses, PartyReport, Progress
 from .programs import run_confusion, run_labels, run_probabilities, run_training
@@ -87,11 +87,9 @@ class LocalParties:
         def one(part: list[ArithmeticShare], _: slice) -> Any:
             reports = self._run(run_probabilities, trees, part, [shape] * 3)
             columns = zip(*(report.result for report in reports), strict=True)
-            return np.stack([reconstruct(list(column)) for column in columns], axis=1)
+            return probability_table([reconstruct(list(column)) for column in columns])
 
-        pieces = self._batched(rows, shape, one, ticked)
-        others = np.concatenate(pieces) / float(1 << PROBABILITY_PLACES)
-        return np.concatenate([1 - others.sum(axis=1, keepdims=True), others], axis=1)
+        return np.concatenate(self._batched(rows, shape, one, ticked))
 
     def confusion(
         self,
@@ -110,7 +108,7 @@ class LocalParties:
             return [report.result for report in reports]
 
         pieces = self._batched(rows, shape, one, ticked)
-        totals = [_sum([piece[party] for piece in pieces]) for party in range(3)]
+        totals = [ArithmeticShare.total([piece[party] for piece in pieces]) for party in range(3)]
         return reconstruct(totals).astype(np.int64).reshape(classes, classes)
 
     def _batched(
@@ -129,13 +127,6 @@ class LocalParties:
             if self._processes is not None and self._owner == os.getpid():
                 self._processes.close()
             self._processes = None
-
-
-def _sum(shares: Sequence[ArithmeticShare]) -> ArithmeticShare:
-    total = shares[0]
-    for share in shares[1:]:
-        total = total + share
-    return total
 
 
 _parties = LocalParties()

@@ -18,7 +18,7 @@ from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
 from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
 from ..tables import Schema, Table, class_numbers, encode
-from ..trees.predict import PROBABILITY_PLACES
+from ..trees.predict import probability_table
 from .consortium import load_identity, read_consortium
 from .peers import PartyConnections
 from .vault import share_bytes
@@ -251,8 +251,7 @@ class RemoteModel:
     ) -> npt.NDArray[np.float64]:
         """Probabilities ``[row, class]``, opened here alone."""
         found = self._client.ask("probabilities", self.facts.identity, self.facts.doubled(columns), ticked)
-        others = np.stack(found, axis=1) / float(1 << PROBABILITY_PLACES)
-        return np.concatenate([1 - others.sum(axis=1, keepdims=True), others], axis=1)
+        return probability_table(found)
 
     def confusion(
         self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None

@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
@@ -97,7 +97,6 @@ class Jobs:
         rule = self._settings.allow(caller.name, action, names, rows, height)
         if rule is None:
             self._refuse(caller, spec["id"], action, names)
-            raise AssertionError
         state = "waiting" if rule.approval else "queued"
         if "upload" in spec:
             self._datasets.claim(caller, spec["upload"])
@@ -116,7 +115,7 @@ class Jobs:
         self._audit.append(caller.name, "submit", job=spec["id"], kind=spec["kind"], datasets=names, spec=digest(spec))
         return view
 
-    def _refuse(self, caller: Caller, job: str, action: str, names: Sequence[str]) -> None:
+    def _refuse(self, caller: Caller, job: str, action: str, names: Sequence[str]) -> NoReturn:
         self._audit.append(caller.name, "refused", job=job, kind=action, datasets=list(names)[:100])
         raise Forbidden(f"party {self._settings.number}'s policy does not allow {caller.name} to {action} on this")
 

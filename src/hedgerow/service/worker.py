@@ -133,13 +133,8 @@ def _joined(parts: list[list[ArithmeticShare]], summed: bool) -> Any:
     """The results of all batches: added up where they are counts, else one after the other."""
     arrays = {}
     for k, column in enumerate(zip(*parts, strict=True)):
-        if summed:
-            total = column[0]
-            for share in column[1:]:
-                total = total + share
-        else:
-            total = ArithmeticShare.concatenate(column)
-        arrays[f"left{k}"], arrays[f"right{k}"] = total.left, total.right
+        joined = (ArithmeticShare.total if summed else ArithmeticShare.concatenate)(column)
+        arrays[f"left{k}"], arrays[f"right{k}"] = joined.left, joined.right
     return arrays
 
 

@@ -69,6 +69,14 @@ class ArithmeticShare:
         right = np.concatenate([part.right for part in parts])
         return ArithmeticShare(left, right, parts[0].ring)
 
+    @staticmethod
+    def total(parts: Sequence[ArithmeticShare]) -> ArithmeticShare:
+        """The item-wise sum of several vectors of the same ring."""
+        found = parts[0]
+        for part in parts[1:]:
+            found = found + part
+        return found
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BinaryShare:

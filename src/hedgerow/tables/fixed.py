@@ -150,13 +150,14 @@ def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
         doubled -= _scaled(doubled / 2, -column.decimals) > values
         # 2^63 itself is no 64-bit integer, so what is far beyond comes down in floating point first.
         doubled = np.clip(doubled, 2.0 * low, 2.0**63 - 1024).astype(np.int64)
-        kept: Values = np.clip(doubled, 2 * low, 2 * high + 1)
+    elif column.decimals < 0:
+        doubled = values.astype(object) * 2 // 10**-column.decimals
     else:
-        unit = 10 ** abs(column.decimals)
-        whole = _whole(values, column.decimals) if column.decimals >= 0 else values.astype(object) * 2 // unit
-        kept = np.clip(whole, low, high) * 2 + (whole > high) if column.decimals >= 0 else whole
-        kept = np.clip(kept, 2 * low, 2 * high + 1)
-    return (kept - 2 * low).astype(np.uint64)
+        whole = _whole(values, column.decimals)
+        # Moved into the range before it is doubled, so that no 64-bit integer overflows.
+        doubled = np.clip(whole, low, high) * 2 + (whole > high)
+    inside: npt.NDArray[np.uint64] = (np.clip(doubled, 2 * low, 2 * high + 1) - 2 * low).astype(np.uint64)
+    return inside
 
 
 def threshold_units(column: Column, threshold: int) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..oblivious.packed import cut, pad, padded
 from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum
@@ -72,9 +74,7 @@ def predict_probabilities(
     if not tree.counts:
         raise ValueError("this model has no class counts, so it has no probabilities; train with the fast algorithm")
     length, others = len(tree.counts[0]), tree.counts[1:]
-    total = tree.counts[0]
-    for count in others:
-        total = total + count
+    total = ArithmeticShare.total(tree.counts)
     shares = fraction(
         ctx.step("divide"),
         ArithmeticShare.concatenate(others),
@@ -83,6 +83,12 @@ def predict_probabilities(
         PROBABILITY_PLACES,
     )
     return _at_leaves(ctx, tree, x, shape, [shares[k * length : (k + 1) * length] for k in range(len(others))])
+
+
+def probability_table(others: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.float64]:
+    """Opened columns of :func:`predict_probabilities` as probabilities ``[row, class]``, the first class's included."""
+    shares = np.stack(others, axis=1) / float(1 << PROBABILITY_PLACES)
+    return np.concatenate([1 - shares.sum(axis=1, keepdims=True), shares], axis=1)
 
 
 def _at_leaves(
