@@ -244,16 +244,16 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"apply{k}", apply, "px", ring, top, lambda p, x: [twin.apply(p, x)] * 2, lambda n: oblivious.apply_cost(n, 1, [k // 8] * 2)),
         Operation(f"unapply{k}", unapply, "px", ring, top, lambda p, x: [twin.unapply(p, x)] * 2, lambda n: oblivious.unapply_cost(n, 2, [k // 8] * 2)),
         Operation(f"radix{k}", radix, "x", ring, 5, lambda x: twin.sort_permutation([x]), _radix_cost),
+        Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**32],
+                  lambda n: primitives.select_sum_cost(n, 2, [ring, RING32])),
+        Operation(f"select{k}", select, "bxx", ring, top, lambda b, x, y: [twin.select(b % 2, x, y), twin.select(b % 2, x, y) % 2**32],
+                  lambda n: primitives.multiply_bit_cost(n, [ring, RING32])),
     ]  # fmt: skip
     if k <= 64:
         operations += [
             Operation(f"inner_products{k}", inner_products, "xx", ring, top, lambda x, y: twin.inner_products([x, y], k), lambda n: primitives.dot_cost(4, ring)),
             Operation(f"fraction{k}", fraction, "xx", ring, 4, lambda x, y: twin.fraction(x, x + y, 6), lambda n: primitives.fraction_cost(n, 5, 6, ring)),
             Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
-            Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**32],
-                      lambda n: primitives.select_sum_cost(n, 2, [ring, RING32])),
-            Operation(f"select{k}", select, "bxx", ring, top, lambda b, x, y: [twin.select(b % 2, x, y), twin.select(b % 2, x, y) % 2**32],
-                      lambda n: primitives.multiply_bit_cost(n, [ring, RING32])),
         ]  # fmt: skip
     return operations
 

@@ -97,3 +97,37 @@ def prefix_sum_words(x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         low, high = add128(low, high, x[i, 0], x[i, 1])
         out[i, 0], out[i, 1] = low, high
+
+
+@kernel("void(u8[::1],u8[::1],u8[:,::1],u8[:,::1])")
+def deal_bits_words(left: Any, right: Any, mask: Any, out: Any) -> None:
+    """``out = (left ^ right) - mask`` for packed bits lifted into the ring."""
+    for i in range(out.shape[0]):
+        bit = ((left[i >> 6] ^ right[i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
+        out[i, 0], out[i, 1] = subtract128(bit, np.uint64(0), mask[i, 0], mask[i, 1])
+
+
+@kernel("void(u8[::1],u8[::1],u8[:,::1],u8[:,::1],u8[:,::1],u8[:,::1])")
+def deal_selected_words(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any, out: Any) -> None:
+    """``out = (bits_left ^ bits_right) * (left + right) - mask``: the dealer's product of what it knows."""
+    for i in range(out.shape[0]):
+        bit = ((bits_left[i >> 6] ^ bits_right[i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
+        low, high = add128(left[i, 0], left[i, 1], right[i, 0], right[i, 1])
+        out[i, 0], out[i, 1] = subtract128(bit * low, bit * high, mask[i, 0], mask[i, 1])
+
+
+@kernel("void(u8[:,::1],u8[:,::1],u8[::1],u8[:,::1],u8[:,::1],b1,u8[:,::1])")
+def answer_selected_words(
+    dealt_bit: Any, dealt_product: Any, known: Any, common: Any, own: Any, constant: Any, out: Any
+) -> None:
+    """Add one answering party's part of ``(dealt_bit XOR known) * x`` to ``out``; see the kernel of one word."""
+    share = np.uint64(1) if constant else np.uint64(0)
+    zero = np.uint64(0)
+    for i in range(out.shape[0]):
+        low, high = multiply128(dealt_bit[i, 0], dealt_bit[i, 1], common[i, 0], common[i, 1])
+        low, high = add128(low, high, dealt_product[i, 0], dealt_product[i, 1])
+        if (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
+            low, high = subtract128(zero, zero, low, high)
+            low, high = add128(low, high, own[i, 0], own[i, 1])
+            low, high = add128(low, high, share * common[i, 0], share * common[i, 1])
+        out[i, 0], out[i, 1] = add128(out[i, 0], out[i, 1], low, high)

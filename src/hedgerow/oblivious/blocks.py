@@ -145,7 +145,7 @@ def join_blocks(
     return first, last
 
 
-def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int) -> Cost:
+def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score: Ring = RING64) -> Cost:
     """Cost of :func:`join_blocks`."""
     levels = levels_of(count)
     if not levels:
@@ -155,13 +155,13 @@ def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int) -> Co
     cost += equal_cost(pairs, _number_bits(count))
     cost += gates_cost(1, sum((level.ends - 2) * level.groups for level in levels))
     for level in levels:
-        cost += less_score_cost(_pairs(level.radix) * level.groups, cross_bits)
+        cost += less_score_cost(_pairs(level.radix) * level.groups, cross_bits, score)
         others = level.radix - 1
         cost += gates_cost(level.ends * others, level.groups) * 2
         while others > 1:
             cost += gates_cost(level.ends * (others // 2), level.groups)
             others = (others + 1) // 2
-        cost += multiply_bit_cost(2 * (level.radix - 1) * level.groups, [RING64, RING64, *numbers])
+        cost += multiply_bit_cost(2 * (level.radix - 1) * level.groups, [score, RING64, *numbers])
     cost += multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
     for level in levels[:-1]:
         cost += select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
@@ -263,8 +263,7 @@ def _moves(
     mine = [column[own] for column in columns]
     slots = level.radix - 1
     changes = [
-        column[others] - ArithmeticShare(np.tile(m.left, slots), np.tile(m.right, slots), m.ring)
-        for column, m in zip(columns, mine, strict=True)
+        column[others] - ArithmeticShare.concatenate([m] * slots) for column, m in zip(columns, mine, strict=True)
     ]
     rows = np.arange(source.rows).reshape(slots, level.ends)[:, start:stop:step].reshape(-1)
     return _Moves(slots, _flat([_taken_rows(source, rows)]), mine, changes)
@@ -344,6 +343,9 @@ def _tiled(x: ArithmeticShare, level: _Level) -> ArithmeticShare:
 
 
 def _slot_sums(x: ArithmeticShare, slots: int) -> ArithmeticShare:
+    count = len(x) // slots
+    if x.ring.bits == 128:
+        return ArithmeticShare.total([x[k * count : (k + 1) * count] for k in range(slots)])
     left, right = (side.reshape(slots, -1).sum(axis=0, dtype=x.ring.dtype) for side in (x.left, x.right))
     return ArithmeticShare(left, right, x.ring)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..primitives import Cost, dot, dot_cost, top_bit, top_bit_cost, widen, widen_cost
 from ..primitives.cost import FREE
-from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context
+from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
 
 Numbers = list[ArithmeticShare]
 
@@ -34,19 +34,21 @@ class Items:
 
 
 def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare:
-    """The bit p/q < p'/q' by cross products, in 2^64 where they fit and in 2^128 otherwise."""
+    """The bit p/q < p'/q' by cross products, in 2^64 where they fit and in 2^128 otherwise; p may be in 2^128 already."""
     p, q, p2, q2 = a.p, a.q, b.p, b.q
-    if cross_bits + 1 > RING64.bits:
+    if cross_bits + 1 > RING64.bits or p.ring == RING128:
         n = len(p)
-        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate([p, q, p2, q2]), RING128)
-        p, q, p2, q2 = (wide[k * n : (k + 1) * n] for k in range(4))
+        narrow = [x for x in (q, q2, p, p2) if x.ring == RING64]
+        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate(narrow), RING128)
+        q, q2, *scores = (wide[k * n : (k + 1) * n] for k in range(len(narrow)))
+        p, p2 = scores or (p, p2)
     return top_bit(ctx.step("less"), dot(ctx.step("cross"), [p, -p2], [q2, q]), cross_bits + 1)
 
 
-def less_score_cost(pairs: int, cross_bits: int) -> Cost:
-    """Cost of :func:`less_score`."""
-    wide = cross_bits + 1 > RING64.bits
-    widening = widen_cost(4 * pairs, RING64, RING128) if wide else FREE
+def less_score_cost(pairs: int, cross_bits: int, score: Ring = RING64) -> Cost:
+    """Cost of :func:`less_score` with numerators in the ring ``score``."""
+    wide = cross_bits + 1 > RING64.bits or score == RING128
+    widening = widen_cost((4 if score == RING64 else 2) * pairs, RING64, RING128) if wide else FREE
     return widening + dot_cost(pairs, RING128 if wide else RING64) + top_bit_cost(pairs, cross_bits + 1)
 
 

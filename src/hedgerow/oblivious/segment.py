@@ -218,9 +218,11 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, 
     return middles
 
 
-def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_in: int = FAN_IN) -> Cost:
-    """Cost of :func:`segment_best` for ``count`` items, a multiple of 64."""
-    columns = [RING64, RING64, *numbers]
+def segment_best_cost(
+    count: int, numbers: Sequence[Ring], cross_bits: int, fan_in: int = FAN_IN, score: Ring = RING64
+) -> Cost:
+    """Cost of :func:`segment_best` for ``count`` items, a multiple of 64; numerators live in the ring ``score``."""
+    columns = [score, RING64, *numbers]
     cost = FREE
     halves: list[int] = []
     if count > max(1, fan_in):
@@ -231,9 +233,9 @@ def segment_best_cost(count: int, numbers: Sequence[Ring], cross_bits: int, fan_
         count = (count + 1) // 2
         ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
         cost += (
-            less_score_cost(half, cross_bits) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
+            less_score_cost(half, cross_bits, score) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
         )
-    cost += join_blocks_cost(count, numbers, cross_bits)
+    cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
         cost += gates_cost(2, total) + gates_cost(1, total) + multiply_bit_cost(total, numbers)

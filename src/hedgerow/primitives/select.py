@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import ring as ring_kernels
+from ..kernels import word128
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 from .cost import Cost, Thirds
@@ -28,10 +29,17 @@ def _dealt(terms: int, rings: Sequence[Ring], count: int) -> list[tuple[Ring, in
     return [(ring, count) for _ in range(terms) for ring in (*_distinct(rings), *rings)]
 
 
+def _kernels(ring: Ring) -> tuple[Any, Any, Any]:
+    """What deals bits, deals products and answers in a ring."""
+    if ring.bits == 128:
+        return word128.deal_bits_words, word128.deal_selected_words, word128.answer_selected_words
+    return ring_kernels.deal_bits, ring_kernels.deal_selected, ring_kernels.answer_selected
+
+
 def select_sum(
     ctx: Context, bits: Sequence[BinaryShare], table: Sequence[Sequence[ArithmeticShare]]
 ) -> list[ArithmeticShare]:
-    """For every column p, the sum over the terms t of ``bits[t] * table[t][p]``; rings of 32 and 64 bits may be mixed.
+    """For every column p, the sum over the terms t of ``bits[t] * table[t][p]``; rings may be mixed.
 
     Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
     dealer's key with the next party, the exchanged halves by keys the receiver does not have.
@@ -39,8 +47,8 @@ def select_sum(
     count = bits[0].count
     rings = [x.ring for x in table[0]]
     for row in table:
-        if [x.ring for x in row] != rings or any(len(x) != count or x.ring.bits == 128 for x in row):
-            raise ValueError(f"columns of {count} items in rings of 32 or 64 bits are needed; got {list(row)!r}")
+        if [x.ring for x in row] != rings or any(len(x) != count for x in row):
+            raise ValueError(f"columns of {count} items in the same rings are needed; got {list(row)!r}")
     distinct = _distinct(rings)
     stride = len(distinct) + len(rings)
     thirds = Thirds(count)
@@ -61,10 +69,10 @@ def select_sum(
     dealt_masks = masks(ctx.with_right, layout)
     for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
         left, right = words(bit.left, own), words(bit.right, own)
-        for k in range(t * stride, t * stride + len(distinct)):
-            ring_kernels.deal_bits(left, right, dealt_masks[k], dealt[k])
+        for k, ring in enumerate(distinct, start=t * stride):
+            _kernels(ring)[0](left, right, dealt_masks[k], dealt[k])
         for k, x in enumerate(row, start=t * stride + len(distinct)):
-            ring_kernels.deal_selected(left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
+            _kernels(x.ring)[1](left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
     dealt_before = masks(ctx.with_left, _dealt(len(bits), rings, size[before]))
     after_buffer, dealt_after = packet(_dealt(len(bits), rings, size[after]))
     ctx.exchange(to_left=dealt_buffer, from_right=after_buffer)
@@ -75,18 +83,19 @@ def select_sum(
     left_own = masks(ctx.with_left, [(ring, size[own]) for ring in rings])
     buffer_before, half_before = packet([(ring, size[before]) for ring in rings])
     buffer_after, half_after = packet([(ring, size[after]) for ring in rings])
-    for p in range(len(rings)):
-        np.subtract(0, left_before[p], out=half_before[p])
-        np.subtract(0, right_after[p], out=half_after[p])
+    for p, ring in enumerate(rings):
+        half_before[p][:] = ring.subtract(ring.zeros(1), left_before[p])
+        half_after[p][:] = ring.subtract(ring.zeros(1), right_after[p])
     for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
         known_before, known_after = words(bit.right, before), words(bit.left, after)
         for p, x in enumerate(row):
             one, product = t * stride + distinct.index(x.ring), t * stride + len(distinct) + p
-            ring_kernels.answer_selected(
+            answer = _kernels(x.ring)[2]
+            answer(
                 dealt_before[one], dealt_before[product], known_before,
                 items(x.right, before), items(x.left, before), True, half_before[p],
             )  # fmt: skip
-            ring_kernels.answer_selected(
+            answer(
                 dealt_after[one], dealt_after[product], known_after,
                 items(x.left, after), items(x.right, after), False, half_after[p],
             )  # fmt: skip
@@ -101,8 +110,8 @@ def select_sum(
         left, right = ring.empty(count), ring.empty(count)
         left[thirds.items(own)], right[thirds.items(own)] = left_own[p], right_own[p]
         left[thirds.items(before)] = left_before[p]
-        np.add(half_before[p], other_before[p], out=right[thirds.items(before)])
-        np.add(half_after[p], other_after[p], out=left[thirds.items(after)])
+        right[thirds.items(before)] = ring.add(half_before[p], other_before[p])
+        left[thirds.items(after)] = ring.add(half_after[p], other_after[p])
         right[thirds.items(after)] = right_after[p]
         results.append(ArithmeticShare(left, right, ring))
     return results

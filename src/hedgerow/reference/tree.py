@@ -1,11 +1,13 @@
-"""The plaintext training algorithm of HIKC23, Section 2, exactly: the twin every trained tree is compared with.
+"""The plaintext training algorithm of HIKC23, Section 2, exactly, and all that Hedgerow learns beyond it: the twin every
+trained tree is compared with.
 
-Stopping: height h reached, all labels equal, or all rows equal. Scores are exact fractions. Ties are a stated rule.
+Stopping: height h reached, all labels equal, no two rows different, or a rule of the problem. Scores are exact
+fractions. Ties are a stated rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .node import Leaf, Node, Split
+
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,20 @@ class Candidate:
     attribute: int
     place: int
     threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is learnt: ``classes`` classes, or for 0 a number; and the rules that end growth before the height does.
+
+    ``places`` are the binary places of a leaf's mean.
+    """
+
+    classes: int = 2
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: Fraction = Fraction(0)
+    places: int = 16
 
 
 Rule = Callable[[Candidate], Any]
@@ -39,51 +57,119 @@ def fast_rule(candidate: Candidate) -> Any:
     return candidate.score, -candidate.place, -candidate.attribute
 
 
-def train(x: npt.NDArray[Any], y: npt.NDArray[Any], height: int, rule: Rule = paper_rule) -> Node:
-    """Train on ``x[m, n]`` and labels 0/1 ``y[n]``."""
+def tested_categories(count: int) -> range:
+    """The categories of an attribute that get a test: all of them, but of two only the first."""
+    return range(count if count > 2 else 1)
+
+
+def expand(x: Array, categories: Sequence[int]) -> Array:
+    """Numbers as they are, and for every tested category v the bit "another category than v"."""
+    rows = []
+    for values, count in zip(np.asarray(x), categories, strict=True):
+        rows += [(values != v).astype(np.int64) for v in tested_categories(count)] if count else [values]
+    return np.stack(rows)
+
+
+def train(
+    x: Array,
+    y: Array,
+    height: int,
+    rule: Rule = paper_rule,
+    problem: Problem | None = None,
+    weights: Array | None = None,
+) -> Node:
+    """Train on ``x[m, n]`` and labels ``y[n]``: class numbers, or whole numbers to be estimated.
+
+    Rows of weight 0 do not exist.
+    """
     values, labels = np.asarray(x).astype(np.int64), np.asarray(y).astype(np.int64)
-    ones = int(labels.sum())
-    if height == 0 or ones in (0, len(labels)):
-        return Leaf(int(len(labels) - ones < ones))
-    best = best_split(values, labels, rule)
+    problem = problem or Problem()
+    if weights is None:
+        return _node(values, labels, np.ones(len(labels), np.int64), height, rule, problem, len(labels))
+    mass = np.asarray(weights).astype(np.int64)
+    kept = mass > 0
+    return _node(values[:, kept], labels[kept], mass[kept], height, rule, problem, int(mass.sum()))
+
+
+def _node(values: Array, labels: Array, mass: Array, height: int, rule: Rule, problem: Problem, whole: int) -> Node:
+    best = None
+    if height > 0 and len(labels) >= problem.min_samples_split and len(np.unique(labels)) > 1:
+        best = best_split(values, labels, rule, problem, mass)
+    if best is not None and not _worth(best, labels, mass, problem, whole):
+        best = None
     if best is None:
-        return Leaf(int(len(labels) - ones < ones))
+        return Leaf(leaf_label(labels, mass, problem))
     true = 2 * values[best.attribute] < best.threshold
     return Split(
         best.attribute,
         best.threshold,
-        train(values[:, true], labels[true], height - 1, rule),
-        train(values[:, ~true], labels[~true], height - 1, rule),
+        _node(values[:, true], labels[true], mass[true], height - 1, rule, problem, whole),
+        _node(values[:, ~true], labels[~true], mass[~true], height - 1, rule, problem, whole),
     )
 
 
-def best_split(values: npt.NDArray[Any], labels: npt.NDArray[Any], rule: Rule) -> Candidate | None:
+def leaf_label(labels: Array, mass: Array, problem: Problem) -> int:
+    """The class with the largest weight, of equal ones the lowest; or the mean times 2^places, rounded down."""
+    if problem.classes == 0:
+        weight = int(mass.sum())
+        return (sum_of(labels, mass) << problem.places) // weight if weight else 0
+    return int(np.argmax([int(mass[labels == c].sum()) for c in range(problem.classes)]))
+
+
+def sum_of(labels: Array, mass: Array) -> int:
+    """The weighted sum of targets, without overflow."""
+    return int((labels.astype(object) * mass).sum()) if len(labels) else 0
+
+
+def _summands(labels: Array, mass: Array, problem: Problem) -> Array:
+    """What a row adds to the sums that are squared in a score: a row for every class, or one of targets."""
+    if problem.classes == 0:
+        return (labels.astype(object) * mass)[None]
+    return np.stack([(labels == c) * mass for c in range(problem.classes)]).astype(object)
+
+
+def _worth(best: Candidate, labels: Array, mass: Array, problem: Problem, whole: int) -> bool:
+    """Whether a split lowers the impurity enough; a regression tree's must lower the error."""
+    sums, weight = _summands(labels, mass, problem).sum(axis=1), int(mass.sum())
+    gain = best.score - Fraction(int((sums * sums).sum()), weight)
+    if problem.classes == 0 and gain == 0:
+        return False
+    return gain >= problem.min_impurity_decrease * whole
+
+
+def best_split(
+    values: Array, labels: Array, rule: Rule, problem: Problem | None = None, mass: Array | None = None
+) -> Candidate | None:
     """The best candidate by the rule. Floats only sieve: whatever is near the top is compared as exact fractions."""
+    problem = problem or Problem()
+    mass = np.ones(len(labels), np.int64) if mass is None else mass
+    summands = _summands(labels, mass, problem)
+    least = problem.min_samples_leaf
     arrays = []
     for attribute in range(len(values)):
         order = np.argsort(values[attribute], kind="stable")
-        sorted_values, sorted_labels = values[attribute][order], labels[order]
+        sorted_values = values[attribute][order]
         places = np.nonzero(sorted_values[:-1] != sorted_values[1:])[0]
-        p, q = scores(sorted_labels, places)
-        arrays.append((places, p, q, sorted_values))
-    top = max((float((p / q).max()) for _, p, q, _ in arrays if len(p)), default=None)
+        places = places[(places + 1 >= least) & (len(labels) - places - 1 >= least)]
+        p, q = scores(summands[:, order], mass[order], places)
+        arrays.append((places, p, q, sorted_values, (p / q).astype(float)))
+    top = max((float(score.max()) for *_, score in arrays if len(score)), default=None)
     if top is None:
         return None
     candidates = []
-    for attribute, (places, p, q, sorted_values) in enumerate(arrays):
-        for k in np.nonzero(p / q >= top * (1 - 1e-9))[0]:
+    for attribute, (places, p, q, sorted_values, score) in enumerate(arrays):
+        for k in np.nonzero(score >= top * (1 - 1e-9))[0]:
             place = int(places[k])
             threshold = int(sorted_values[place]) + int(sorted_values[place + 1])
             candidates.append(Candidate(Fraction(int(p[k]), int(q[k])), attribute, place, threshold))
     return max(candidates, key=rule)
 
 
-def scores(labels: npt.NDArray[Any], places: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Numerator and denominator of the modified Gini index of a split after each place."""
-    n, ones = len(labels), int(labels.sum())
-    u1 = np.cumsum(labels)[places].astype(np.int64)
-    u = places + 1
-    u0, w1 = u - u1, ones - u1
-    w = n - u
-    w0 = w - w1
-    return w * (u0**2 + u1**2) + u * (w0**2 + w1**2), u * w
+def scores(summands: Array, mass: Array, places: Array) -> tuple[Array, Array]:
+    """Numerator and denominator of the modified Gini index (or of what the squared error loses) after each place."""
+    sums, weight = summands.sum(axis=1)[:, None], int(mass.sum())
+    left = np.cumsum(summands, axis=1)[:, places]
+    u = np.cumsum(mass)[places].astype(object)
+    w = weight - u
+    right = sums - left
+    return w * (left * left).sum(axis=0) + u * (right * right).sum(axis=0), u * w

@@ -1,64 +1,31 @@
-"""The fast exact trainer: sort once, one secret permutation per attribute, attribute-free node state.
+"""The fast exact trainer: sort once, one secret permutation per feature, attribute-free node state.
 
-Rows never move. For every attribute j a secret permutation π_j says at which place a row stands when the rows of a node
+Rows never move. For every feature j a secret permutation π_j says at which place a row stands when the rows of a node
 are neighbours and sorted by x_j inside the node. docs/fast-trainer.md has the argument and the costs, step by step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious import Load, Shuffle, bit_destinations, draw_shuffle, shuffle_loads, sort_permutations
-from ..oblivious.packed import cut, end_to_end, following, pack_rows, pad, rows_of
-from ..oblivious.permutation import gather
-from ..oblivious.score import Items
-from ..oblivious.segment import FAN_IN, segment_best
-from ..oblivious.shuffle import inverse
-from ..primitives import (
-    bit_and,
-    bit_not,
-    bit_to_ring,
-    is_zero,
-    less_than,
-    multiply,
-    multiply_bit,
-    multiply_many,
-    select_sum,
-    widen,
-)
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
-from ..sharing.ring import Words
+from ..oblivious.packed import cut, following, pad, padded
+from ..oblivious.segment import FAN_IN
+from ..primitives import bit_and, bit_not, bit_to_ring, is_zero, less_than, select_sum, widen
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
+from .choice import Choice, Criterion, best_tests
+from .extremes import Extremes
+from .front import to_front
 from .model import SharedTree
 from .nodes import Nodes, masked, packed_mask
+from .order import Orders, View, partition, rows_passing
 from .shape import TreeShape
-from .tournament import Contender, attribute_tag, choose_extreme, cut_contender, tournament
+from .sums import Sums
 
 Progress = Callable[[int, str], None]
 EQUALITY_BLOCK = 1 << 21
 """Items compared in one batch when looking for equal neighbours, which bounds the memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One attribute in one layer: its shuffle, the opened places and their inverse, values and labels in node order."""
-
-    shuffle: Shuffle
-    places: Words
-    order: Words
-    values: ArithmeticShare
-    labels: ArithmeticShare
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The tests of a layer as every place sees its node's: rows and ones of the true child, the attribute's number."""
-
-    rows_true: ArithmeticShare
-    ones_true: ArithmeticShare
-    code: ArithmeticShare
 
 
 class FastTrainer:
@@ -69,6 +36,7 @@ class FastTrainer:
         ctx: Context,
         x: Sequence[ArithmeticShare],
         y: ArithmeticShare,
+        weights: ArithmeticShare | None,
         shape: TreeShape,
         progress: Progress,
         fan_in: int,
@@ -77,110 +45,118 @@ class FastTrainer:
         self.shape = shape
         self.progress = progress
         self.ring, self.number_ring = shape.value_ring, shape.number_ring
-        self.tag_rows = shape.attributes.bit_length()
-        self.labels = y.narrow(RING32)
-        self.nodes = Nodes.root(ctx, shape, y)
+        self.tag_rows = len(shape.features).bit_length()
         progress(0, "sort")
-        self.permutations = sort_permutations(ctx.step("sort"), x, shape.value_bits)
-        self.values = [column.narrow(self.ring) for column in x]
+        self.orders = Orders.of_table(ctx.step("sort"), x, shape)
+        self.criterion: Criterion
+        if shape.weighted or shape.classes > 2:
+            self.criterion = Sums(ctx.step("rows"), shape, y, weights)
+            self.nodes = Nodes.root(ctx, shape.rows, [])
+        else:
+            self.criterion = Extremes(shape, y)
+            self.nodes = Nodes.root(ctx, shape.rows, [y])
+        if weights is not None:
+            self._set_aside(ctx.step("absent"), weights)
+
+    def _set_aside(self, ctx: Context, weights: ArithmeticShare) -> None:
+        """Move the rows of weight 0 behind all others, into a node without a number, which never splits."""
+        n = self.shape.rows
+        absent = bit_to_ring(ctx.step("bit"), is_zero(ctx.step("zero"), weights, self.shape.weight_bits), RING32)
+        passes = public(ctx, np.ones(n, np.uint32), RING32) - absent
+        length = padded(n)
+        present = passes.prefix_sum()[n - 1 :][np.zeros(length, np.int64)]
+        here = public(ctx, np.arange(length, dtype=np.uint32), RING32)
+        whole = Nodes.root(ctx, n, [], number=0)
+        true = masked(less_than(ctx.step("true"), here, present, self.shape.count_bits), whole.real)
+        self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, widen(ctx.step("widen"), present, RING64), [])
+        views = self.orders.views(ctx.step("order"), [])
+        self.orders = self.orders.moved(partition(ctx.step("partition"), views, whole, present, earlier, passes))
 
     def layer(self, ctx: Context, k: int) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
         """Train the nodes of layer k and step on; returns node numbers, attributes, thresholds."""
         self.progress(k, "order")
-        views = self._views(ctx.step("order"))
+        nodes, criterion = self.nodes, self.criterion
+        views = self.orders.views(ctx.step("order"), criterion.columns)
         self.progress(k, "test selection")
-        choice = self._choose(ctx.step("test_selection"), views)
+        step = ctx.step("test_selection")
+        criterion.enter(step.step("nodes"), nodes, views)
+        valid = self._candidates(step.step("candidates"), views)
+        found = criterion.choose(step, views, valid)
+        choice = best_tests(step, nodes, self.shape, found, self.fan_in)
         self.progress(k, "tests")
-        nodes = self.nodes
         offset = nodes.upto(ctx).narrow(RING32) - public(ctx, np.ones(nodes.length, np.uint32), RING32)
         true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
         true = masked(true, nodes.real)
-        attributes = self._one_hot(ctx.step("one_hot"), choice.code)
-        output = self._format(ctx.step("format_layer"), k, views, choice, true, attributes)
+        features = self._one_hot(ctx.step("one_hot"), choice.code)
+        output = self._format(ctx.step("format_layer"), k, views, choice, true, features)
         self.progress(k, "next layer")
-        both = widen(ctx.step("widen"), ArithmeticShare.concatenate([choice.rows_true, choice.ones_true]), RING64)
-        rows_true, ones_true = both[: nodes.length], both[nodes.length :]
-        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, ones_true)
-        if k + 1 < self.shape.height:
+        rows_true, sums_true = _wide(ctx.step("widen"), choice)
+        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, sums_true)
+        last = k + 1 == self.shape.height
+        if not last or criterion.needs_last_order:
             step = ctx.step("next_layer")
-            self.permutations = self._partition(step, views, nodes, choice.rows_true, earlier, true, attributes)
+            results = bit_and(step.step("result"), features, BinaryShare.stack([true] * len(views)))
+            passes = rows_passing(step, views, results)
+            kept = views[:1] if last else views
+            self.orders = self.orders.moved(partition(step, kept, nodes, choice.rows_true, earlier, passes))
         return output
 
-    def _views(self, ctx: Context) -> list[View]:
-        """Open every permutation under a fresh shuffle and put values and labels into node order."""
-        loads = []
-        for j, permutation in enumerate(self.permutations):
-            shuffle = draw_shuffle(ctx.step("draw"), self.shape.rows, j)
-            loads.append(Load(shuffle, [permutation, self.values[j], self.labels], opened=(0,)))
-        views = []
-        for load, (places, values, labels) in zip(loads, shuffle_loads(ctx.step("shuffle"), loads), strict=True):
-            order = inverse(places)
-            views.append(View(load.shuffle, places, order, gather(values, order), gather(labels, order)))
-        return views
-
-    def _choose(self, ctx: Context, views: Sequence[View]) -> Choice:
-        """The best test of every node, told to all its places."""
-        nodes, shape = self.nodes, self.shape
-        n, length, bits = shape.rows, nodes.length, shape.count_bits
-        valid = self._candidates(ctx.step("candidates"), views)
-        before = nodes.before.narrow(RING32)
-        total = public(ctx, np.full(length, n, np.uint32), RING32)
-        contenders = []
-        for j, view in enumerate(views):
-            ones = pad(view.labels.prefix_sum(), length) - before
-            tag = attribute_tag(ctx, j + 1, self.tag_rows, 2 * length)
-            row = valid.row(j)
-            contenders.append(Contender(ArithmeticShare.concatenate([ones, total - ones]), tag, end_to_end([row, row])))
-        best = tournament(ctx.step("tournament"), contenders, bits)
-        highest, lowest = cut_contender(best, 2)
-        lowest = Contender(total - lowest.key, lowest.tag, lowest.valid)
-
-        upto = nodes.upto(ctx)
-        share, q = multiply_many(ctx.step("shares"), [(upto, nodes.ones), (upto, nodes.size - upto)])
-        extremes = widen(ctx.step("widen"), highest.key + lowest.key, RING64)
-        pulled, mean = multiply_many(ctx.step("pull"), [(nodes.size, extremes), (share, nodes.ones)])
-        ones, tag = choose_extreme(ctx.step("extreme"), highest, lowest, pulled - share.scale(2), 2 * bits + 1)
-        wide = widen(ctx.step("widen"), ones, RING64)
-        slope = multiply(ctx.step("slope"), nodes.size, wide) - share.scale(2)
-        p = multiply(ctx.step("score"), wide, slope) + mean
-
-        candidate = highest.valid
-        tag = bit_and(ctx.step("tag"), tag, BinaryShare.stack([candidate] * self.tag_rows))
-        one = public(ctx, np.ones(length, np.uint64), RING64)
-        p, q, rows_true, ones_true = multiply_bit(
-            ctx.step("candidate"), candidate, [p, q - one, upto.narrow(RING32), ones]
-        )
-        code = _codes(ctx.step("code"), tag)
-        items = Items(p, q + one, [rows_true, ones_true, code])
-        return Choice(*segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, self.fan_in))
-
     def _candidates(self, ctx: Context, views: Sequence[View]) -> BinaryShare:
-        """Per attribute the places after which a node can be split: not its last, both classes in it, and the next
-        value differs."""
+        """Per feature the places after which a node can be split: not its last, the node neither pure nor too small,
+        both sides large enough, and the next value differs."""
         nodes, n = self.nodes, self.shape.rows
         block = max(1, EQUALITY_BLOCK // nodes.length)
         bits = max(self.shape.value_bits, self.shape.count_bits)
-        columns = [pad(view.values[1:] - view.values[:-1], nodes.length) for view in views]
-        columns += [nodes.ones.narrow(self.ring), (nodes.size - nodes.ones).narrow(self.ring)]
+        numeric = [view.values for view in views if isinstance(view.values, ArithmeticShare)]
+        columns = [pad(values[1:] - values[:-1], nodes.length) for values in numeric]
+        columns += [column.narrow(self.ring) for column in self.criterion.purity_columns()]
         rows = []
         for start in range(0, len(columns), block):
             part = columns[start : start + block]
             zero = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(part), bits)
-            rows.append(cut(zero, len(part)))
-        differs = bit_not(ctx, BinaryShare.stack(rows))
-        m = len(views)
-        inside = bit_and(ctx.step("mixed"), differs.row(m), differs.row(m + 1))
-        inside = bit_and(ctx.step("inside"), inside, bit_not(ctx, following(nodes.flags)))
+            rows += [bit_not(ctx, cut(zero, len(part)))]
+        parts = iter([row.row(k) for row in rows for k in range(row.rows)])
+        differs = [
+            next(parts) if isinstance(values, ArithmeticShare) else values ^ following(values)
+            for values in (view.values for view in views)
+        ]
+        inside = bit_not(ctx, following(nodes.flags))
+        for other in (*parts, self.criterion.mixed(ctx.step("mixed")), self._large_enough(ctx.step("large"))):
+            if other is not None:
+                inside = bit_and(ctx.step("inside"), inside, other)
         not_last = packed_mask(np.arange(nodes.length) < n - 1)
-        valid = bit_and(ctx.step("valid"), rows_of(differs, 0, m), BinaryShare.stack([inside] * m))
+        valid = bit_and(ctx.step("valid"), BinaryShare.stack(differs), BinaryShare.stack([inside] * len(views)))
         return masked(valid, not_last)
 
+    def _large_enough(self, ctx: Context) -> BinaryShare | None:
+        """Whether a place leaves enough rows on both sides, and its node has enough; None where all are."""
+        shape, nodes = self.shape, self.nodes
+        columns, least = [], []
+        upto = nodes.upto(ctx)
+        if shape.min_samples_leaf > 1:
+            columns += [upto, nodes.size - upto]
+            least += [shape.min_samples_leaf] * 2
+        if shape.min_samples_split > 2 * shape.min_samples_leaf:
+            columns.append(nodes.size)
+            least.append(shape.min_samples_split)
+        if not columns:
+            return None
+        # More rows than there are is as good as one more.
+        wanted = np.repeat(np.array([min(k, shape.rows + 1) for k in least], np.uint32), nodes.length)
+        having = ArithmeticShare.concatenate([column.narrow(RING32) for column in columns])
+        small = less_than(ctx.step("small"), having, public(ctx, wanted, RING32), shape.count_bits + 1)
+        enough = bit_not(ctx, cut(small, len(columns)))
+        found = enough.row(0)
+        for k in range(1, len(columns)):
+            found = bit_and(ctx.step("both"), found, enough.row(k))
+        return found
+
     def _one_hot(self, ctx: Context, code: ArithmeticShare) -> BinaryShare:
-        """A row for every attribute that says whether it is the node's."""
-        m = self.shape.attributes
-        codes = np.repeat(np.arange(1, m + 1, dtype=np.uint32), len(code))
-        repeated = ArithmeticShare.concatenate([code] * m) - public(ctx, codes, RING32)
-        return cut(is_zero(ctx, repeated, self.tag_rows), m)
+        """A row for every feature that says whether it is the node's."""
+        count = len(self.shape.features)
+        codes = np.repeat(np.arange(1, count + 1, dtype=np.uint32), len(code))
+        repeated = ArithmeticShare.concatenate([code] * count) - public(ctx, codes, RING32)
+        return cut(is_zero(ctx, repeated, self.tag_rows), count)
 
     def _format(
         self,
@@ -189,9 +165,9 @@ class FastTrainer:
         views: Sequence[View],
         choice: Choice,
         true: BinaryShare,
-        attributes: BinaryShare,
+        features: BinaryShare,
     ) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
-        """One entry a node: its number, attribute and threshold, at the front, padded with NULL."""
+        """One entry a node: its number, feature and threshold, at the front, padded with NULL."""
         nodes, n = self.nodes, self.shape.rows
         goes_on = bit_and(ctx.step("goes_on"), following(true), bit_not(ctx, following(nodes.flags)))
         ends = bit_and(
@@ -201,12 +177,10 @@ class FastTrainer:
         )
         last, whole = masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real)
         kept = last ^ whole
-        at_last = bit_and(ctx.step("at_last"), attributes, BinaryShare.stack([last] * len(views)))
-        sums = [pad(view.values[1:] + view.values[:-1], nodes.length) for view in views]
-        (threshold,) = select_sum(
-            ctx.step("threshold"), [at_last.row(j) for j in range(len(views))], [[column] for column in sums]
-        )
-        # A node that does not split has code 0; attribute 1 with threshold 0 is the paper's always-false test.
+        at_last = bit_and(ctx.step("at_last"), features, BinaryShare.stack([last] * len(views)))
+        bits, sums = self._threshold_terms(ctx, views, at_last)
+        (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
+        # A node that does not split has code 0; feature 1 with threshold 0 is the paper's always-false test.
         one = public(ctx, np.ones(nodes.length, np.uint32), RING32)
         number, code = select_sum(
             ctx.step("number"),
@@ -214,99 +188,45 @@ class FastTrainer:
             [[nodes.number.narrow(self.number_ring), choice.code], [nodes.number.narrow(self.number_ring), one]],
         )
         length = self.shape.layer_length(k)
-        number, code, threshold = _to_front(ctx.step("front"), kept, n, [number[:n], code[:n], threshold[:n]], length)
+        number, code, threshold = to_front(ctx.step("front"), kept, n, [number[:n], code[:n], threshold[:n]], length)
         return number, code, threshold
 
-    def _partition(
-        self,
-        ctx: Context,
-        views: Sequence[View],
-        nodes: Nodes,
-        rows_true: ArithmeticShare,
-        earlier: ArithmeticShare,
-        true: BinaryShare,
-        attributes: BinaryShare,
-    ) -> list[ArithmeticShare]:
-        """New permutations: in every node the true rows first, each side in its old order.
-
-        In the order of a node's own attribute the true rows are the first ones, so the row's bit is fetched from there
-        and from nowhere else: the exclusive or over all attributes of (is it this one) and (is the place true).
-        """
-        n = self.shape.rows
-        results = bit_and(ctx.step("result"), attributes, BinaryShare.stack([true] * len(views)))
-        back = [Load(view.shuffle, [gather(_bytes(results.row(j), n), view.places)]) for j, view in enumerate(views)]
-        parts = [column for (column,) in shuffle_loads(ctx.step("to_rows"), back, undo=True)]
-        passes = parts[0]
-        for part in parts[1:]:
-            passes = ByteShare(passes.left ^ part.left, passes.right ^ part.right)
-        numbers = bit_to_ring(ctx.step("bit"), _packed(passes), RING32)
-        loads = [Load(view.shuffle, [numbers]) for view in views]
-        moved = shuffle_loads(ctx.step("to_order"), loads)
-        ordered = [gather(column, view.order) for (column,), view in zip(moved, views, strict=True)]
-
-        here = public(ctx, np.arange(n, dtype=np.uint32), RING32)
-        start, first, before = nodes.start.narrow(RING32)[:n], rows_true[:n], earlier.narrow(RING32)[:n]
-        seen = [bit.prefix_sum() - bit - before for bit in ordered]
-        jumps = multiply(
-            ctx.step("jump"),
-            ArithmeticShare.concatenate(ordered),
-            ArithmeticShare.concatenate([start + s.scale(2) - here - first for s in seen]),
-        )
-        loads = []
+    def _threshold_terms(
+        self, ctx: Context, views: Sequence[View], at_last: BinaryShare
+    ) -> tuple[list[BinaryShare], list[ArithmeticShare]]:
+        """Where a feature's threshold applies, and what it is: the sum of neighbouring values, 1 for any category."""
+        length = self.nodes.length
+        bits, sums = [], []
+        category: BinaryShare | None = None
         for j, view in enumerate(views):
-            destination = here + first - seen[j] + jumps[j * n : (j + 1) * n]
-            loads.append(Load(view.shuffle, [gather(destination, view.places)]))
-        return [column for (column,) in shuffle_loads(ctx.step("back"), loads, undo=True)]
+            here = at_last.row(j)
+            if isinstance(view.values, ArithmeticShare):
+                bits.append(here)
+                sums.append(pad(view.values[1:] + view.values[:-1], length))
+            else:
+                # A place has one feature at most, so the bits of all categories join without a gate.
+                category = here if category is None else category ^ here
+        if category is not None:
+            bits.append(category)
+            sums.append(public(ctx, np.ones(length, self.ring.dtype), self.ring))
+        return bits, sums
 
-    def leaves(self, ctx: Context) -> tuple[ArithmeticShare, ArithmeticShare, list[ArithmeticShare]]:
-        """Node numbers, labels and class counts of the last layer; equal counts give label 0."""
+    def leaves(self, ctx: Context) -> SharedTree:
+        """The last layer, as a tree without inner layers."""
         self.progress(self.shape.height, "leaves")
-        nodes, n = self.nodes, self.shape.rows
-        kept = masked(nodes.flags, nodes.real)
-        payload = [nodes.number.narrow(self.number_ring), nodes.size.narrow(RING32), nodes.ones.narrow(RING32)]
-        number, size, ones = (x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload))
-        length = self.shape.layer_length(self.shape.height)
-        number, size, ones = _to_front(ctx.step("front"), kept, n, [number, size, ones], length)
-        label = less_than(ctx.step("label"), size - ones, ones, self.shape.count_bits)
-        return number, bit_to_ring(ctx.step("bit"), label, RING32), [size - ones, ones]
+        found = self.criterion.leaves(ctx, self.nodes, self.orders)
+        return SharedTree([], (found.number, found.label), found.counts)
 
 
-def _bytes(row: BinaryShare, count: int) -> ByteShare:
-    """A row of bits as one byte an item."""
-    return ByteShare(unpack_bits(row.left, count)[0], unpack_bits(row.right, count)[0])
-
-
-def _packed(column: ByteShare) -> BinaryShare:
-    """The lowest bit of every byte, packed."""
-    left, right = (pack_rows(side[None] & np.uint8(1)) for side in (column.left, column.right))
-    return BinaryShare(left, right, len(column))
-
-
-def _codes(ctx: Context, tag: BinaryShare) -> ArithmeticShare:
-    """Rows of bits as numbers of 2^32, lowest first."""
-    flat = bit_to_ring(ctx, end_to_end([tag]), RING32)
-    count = tag.count
-    total = flat[:count]
-    for row in range(1, tag.rows):
-        total = total + flat[row * count : (row + 1) * count].scale(1 << row)
-    return total
-
-
-def _to_front(
-    ctx: Context,
-    kept: BinaryShare,
-    count: int,
-    columns: Sequence[ArithmeticShare],
-    length: int,
-) -> list[ArithmeticShare]:
-    """The flagged items of every column at the front, in order, cut to ``length``."""
-    flag = bit_to_ring(ctx.step("flag"), kept, RING32)[:count]
-    others = public(ctx, np.ones(count, np.uint32), RING32) - flag
-    permutation = bit_destinations(ctx.step("order"), others)
-    shuffle = draw_shuffle(ctx.step("draw"), count)
-    ((places, *moved),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation, *columns], opened=(0,))])
-    order = inverse(places)[:length]
-    return [gather(column, order) for column in moved]
+def _wide(ctx: Context, choice: Choice) -> tuple[ArithmeticShare, list[ArithmeticShare]]:
+    """Rows and sums of the true children in 2^64."""
+    columns = [choice.rows_true, *choice.sums_true]
+    narrow = [column for column in columns if column.ring == RING32]
+    wide = widen(ctx, ArithmeticShare.concatenate(narrow), RING64)
+    count = len(choice.rows_true)
+    parts = iter([wide[k * count : (k + 1) * count] for k in range(len(narrow))])
+    rows, *sums = (next(parts) if column.ring == RING32 else column for column in columns)
+    return rows, sums
 
 
 def quiet(layer: int, step: str) -> None:
@@ -318,16 +238,17 @@ def train_fast(
     x: Sequence[ArithmeticShare],
     y: ArithmeticShare,
     shape: TreeShape,
+    weights: ArithmeticShare | None = None,
     progress: Progress = quiet,
     fan_in: int = FAN_IN,
 ) -> SharedTree:
-    """Train on attributes ``x`` and labels ``y`` (0 or 1), all in 2^64; the tree stays shared.
+    """Train on attributes ``x``, labels or targets ``y`` and maybe ``weights``, all in 2^64; the tree stays shared.
 
     Paper: HIKC23's layer-by-layer training; sorting once from BSCG24; the rest is our own, see docs/fast-trainer.md.
     Cost: docs/fast-trainer.md. Reveals: permutations under fresh shuffles and the opened comparisons of one sort.
-    Ties: highest score, then lowest place, then lowest attribute.
+    Ties: highest score, then lowest place, then lowest feature.
     """
-    trainer = FastTrainer(ctx, x, y, shape, progress, fan_in)
+    trainer = FastTrainer(ctx, x, y, weights, shape, progress, fan_in)
     inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
-    number, label, counts = trainer.leaves(ctx.step("leaves"))
-    return SharedTree(inner, (number, label), counts)
+    last = trainer.leaves(ctx.step("leaves"))
+    return SharedTree(inner, last.leaves, last.counts)

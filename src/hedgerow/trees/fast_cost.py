@@ -13,6 +13,7 @@ from ..primitives import (
     bit_to_ring_cost,
     dot_cost,
     equal_cost,
+    fraction_cost,
     gates_cost,
     less_than_cost,
     multiply_bit_cost,
@@ -22,9 +23,11 @@ from ..primitives import (
 )
 from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
-from ..sharing import RING32, RING64
+from ..sharing import RING32, RING64, RING128, Ring
 from .fast import EQUALITY_BLOCK
-from .shape import TreeShape
+from .feature import code_bits
+from .shape import MEAN_PLACES, TreeShape
+from .sums_cost import SumsCost, front_cost
 
 
 class FastCost:
@@ -33,83 +36,169 @@ class FastCost:
     def __init__(self, shape: TreeShape, fan_in: int = FAN_IN) -> None:
         self.shape = shape
         self.fan_in = fan_in
-        self.n, self.m = shape.rows, shape.attributes
+        self.n = shape.rows
+        self.numeric = [feature.category is None for feature in shape.features]
+        self.m = len(self.numeric)
         self.length = padded(shape.rows)
         self.ring, self.number_ring = shape.value_ring, shape.number_ring
-        self.tag = shape.attributes.bit_length()
+        self.tag = self.m.bit_length()
+        self.sums = SumsCost(shape) if shape.weighted or shape.classes > 2 else None
 
-    def _every_shuffle(self, shared: list[int], opened: list[int], undo: bool = False) -> Cost:
-        """One load per attribute, roles rotating."""
-        return loads_cost([shuffle_cost(self.n, j % 3, shared, opened, undo) for j in range(self.m)])
+    def _every_shuffle(self, shared: list[int], opened: list[int], undo: bool = False, count: int = 0) -> Cost:
+        """One load per feature (or for the first ``count``), roles rotating."""
+        loads = [shuffle_cost(self.n, j % 3, shared, opened, undo) for j in range(count or self.m)]
+        return loads_cost(loads)
+
+    def _views(self, columns: list[int], count: int = 0) -> Cost:
+        """Permutations opened; values (a byte where they are bits) and columns move along."""
+        own = [[self.ring.nbytes if numeric else 1, *columns] for numeric in self.numeric[: count or self.m]]
+        return loads_cost([shuffle_cost(self.n, j % 3, shared, [4]) for j, shared in enumerate(own)])
+
+    def category(self) -> Cost:
+        """The bits of categories and their places, once before the first layer."""
+        bits = self.m - sum(self.numeric)
+        if not bits:
+            return FREE
+        count = bits * self.length
+        cost = equal_cost(count, code_bits(self.shape)) + bit_to_ring_cost(count, RING32)
+        return cost + dot_cost(bits * self.n, RING32)
+
+    def absent(self) -> Cost:
+        """Setting aside the rows of weight 0, once before the first layer."""
+        if not self.shape.weighted:
+            return FREE
+        n, length = self.n, self.length
+        cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, RING32)
+        cost += less_than_cost(length, self.shape.count_bits) + widen_cost(length, RING32, RING64)
+        return cost + self._split(0) + self._views([]) + self._move()
 
     def order(self) -> Cost:
         """Open every permutation; values and labels move along."""
-        return self._every_shuffle([self.ring.nbytes, 4], [4])
+        return self._views(self.sums.columns if self.sums else [self.shape.sum_ring.nbytes])
 
     def candidates(self) -> Cost:
-        """Equal neighbours and pure nodes, then three layers of gates."""
-        bits = max(self.shape.value_bits, self.shape.count_bits)
-        block = max(1, EQUALITY_BLOCK // self.length)
-        cost = gates_cost(1, self.length) * 2 + gates_cost(self.m, self.length)
-        for start in range(0, self.m + 2, block):
-            cost += equal_cost(min(block, self.m + 2 - start) * self.length, bits)
+        """Equal neighbours and pure nodes, small nodes, then layers of gates."""
+        shape, length = self.shape, self.length
+        bits = max(shape.value_bits, shape.count_bits)
+        block = max(1, EQUALITY_BLOCK // length)
+        pure = 2 if self.sums is None and not shape.regression else 0
+        columns = sum(self.numeric) + pure
+        cost = gates_cost(1, length) * pure + gates_cost(self.m, length)
+        for start in range(0, columns, block):
+            cost += equal_cost(min(block, columns - start) * length, bits)
+        if self.sums:
+            cost += self.sums.mixed() + gates_cost(1, length)
+        checks = 2 * (shape.min_samples_leaf > 1) + (shape.min_samples_split > 2 * shape.min_samples_leaf)
+        if checks:
+            cost += less_than_cost(checks * length, shape.count_bits + 1) + gates_cost(1, length) * checks
         return cost
 
     def tournament(self) -> Cost:
-        """Both extremes over the attributes."""
+        """Both extremes over the features, or one tournament of scores."""
         cost, field = FREE, self.m
+        sides, keys = (1, self.sums.keys) if self.sums else (2, [self.shape.sum_ring])
         while field > 1:
-            count = field // 2 * 2 * self.length
-            cost += less_than_cost(count, self.shape.count_bits) + gates_cost(2, count) + gates_cost(1, count)
-            cost += multiply_bit_cost(count, [RING32]) + gates_cost(self.tag, count)
+            count = field // 2 * sides * self.length
+            less = self.sums.less(count) if self.sums else less_than_cost(count, self.shape.sum_bits)
+            cost += less + gates_cost(2, count) + gates_cost(1, count)
+            cost += multiply_bit_cost(count, keys) + gates_cost(self.tag, count)
             field = (field + 1) // 2
         return cost
 
     def score(self) -> Cost:
-        """The better extreme, and its score."""
-        n, tag = self.length, self.tag
-        cost = dot_cost(2 * n, RING64) * 2 + widen_cost(n, RING32, RING64) * 2
+        """The better extreme and its score, or all scores; what of it is a candidate."""
+        n, shape = self.length, self.shape
+        if self.sums:
+            cost, sums = self.sums.scores(), []
+        else:
+            cost, sums = self._extreme(), [shape.sum_ring]
+        if shape.checks_gain:
+            cost += self._gain()
+        cost += gates_cost(self.tag, n) + bit_to_ring_cost(self.tag * n, RING32)
+        return cost + multiply_bit_cost(n, [shape.score_ring, RING64, RING32, *sums])
+
+    def _extreme(self) -> Cost:
+        n, tag, ring = self.length, self.tag, self.shape.sum_ring
+        cost = dot_cost(2 * n, RING64) + widen_cost(n, ring, RING64) * 2 + dot_cost(n, RING64)
         cost += gates_cost(tag, n) + carry_out_cost(tag, n) + bit_to_ring_cost(n, RING64)
-        cost += top_bit_cost(n, 2 * self.shape.count_bits + 3) + multiply_bit_cost(n, [RING32]) + gates_cost(tag, n)
-        cost += dot_cost(n, RING64) * 2 + gates_cost(tag, n)
-        return cost + multiply_bit_cost(n, [RING64, RING64, RING32, RING32]) + bit_to_ring_cost(tag * n, RING32)
+        cost += top_bit_cost(n, self.shape.distance_bits + 2) + multiply_bit_cost(n, [ring]) + gates_cost(tag, n)
+        cost += dot_cost(2 * n, RING64)
+        if self.shape.score_ring == RING64:
+            return cost + dot_cost(n, RING64)
+        return cost + widen_cost(4 * n, RING64, RING128) + dot_cost(n, RING128)
+
+    def _gain(self) -> Cost:
+        """The check that a split lowers the impurity enough."""
+        n, shape = self.length, self.shape
+        cost = FREE
+        if self.sums is None:
+            cost += widen_cost(n, RING64, shape.score_ring) + dot_cost(n, shape.score_ring)
+        narrow = shape.gain_bits + 2 <= RING64.bits and shape.score_ring == RING64
+        ring = RING64 if narrow else RING128
+        columns = [shape.score_ring, shape.score_ring, RING64, RING64]
+        if shape.least_decrease:
+            cost += dot_cost(n, RING64)
+            columns.append(RING64)
+        others = sum(column != ring for column in columns)
+        cost += widen_cost(others * n, RING64, ring) if others else FREE
+        return cost + dot_cost(n, ring) + top_bit_cost(n, shape.gain_bits + 2) + gates_cost(1, n)
 
     def best(self) -> Cost:
         """The best place of every node."""
-        return segment_best_cost(self.length, [RING32] * 3, self.shape.cross_bits, self.fan_in)
+        numbers: list[Ring] = [RING32, RING32] + ([] if self.sums else [self.shape.sum_ring])
+        return segment_best_cost(self.length, numbers, self.shape.cross_bits, self.fan_in, self.shape.score_ring)
 
     def format(self) -> Cost:
         """Which places are true, thresholds, and one entry a node at the front."""
         n, m = self.length, self.m
+        terms = sum(self.numeric) + (not all(self.numeric))
         cost = less_than_cost(n, self.shape.count_bits) + equal_cost(m * n, self.tag)
         cost += gates_cost(1, n) + gates_cost(2, n) + gates_cost(m, n)
-        cost += select_sum_cost(n, m, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, RING32])
-        return cost + self._front([self.number_ring.nbytes, 4, self.ring.nbytes])
-
-    def _front(self, columns: list[int]) -> Cost:
-        flags = bit_to_ring_cost(self.length, RING32) + dot_cost(self.n, RING32)
-        return flags + shuffle_cost(self.n, 0, columns, [4])
+        cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, RING32])
+        return cost + front_cost(self.n, [self.number_ring.nbytes, 4, self.ring.nbytes])
 
     def nodes(self) -> Cost:
         """The next layer's node state."""
-        widening = widen_cost(2 * self.length, RING32, RING64)
-        return widening + multiply_bit_cost(self.length, [RING64] * 6) + gates_cost(1, self.length) * 2
+        narrow = 1 + (self.sums is None and self.shape.sum_ring == RING32)
+        return widen_cost(narrow * self.length, RING32, RING64) + self._split(0 if self.sums else 1)
 
-    def partition(self) -> Cost:
-        """The next layer's permutations."""
+    def _split(self, sums: int) -> Cost:
+        return multiply_bit_cost(self.length, [RING64] * (4 + 2 * sums)) + gates_cost(1, self.length) * 2
+
+    def _move(self, count: int = 0) -> Cost:
+        """New permutations (of the first ``count`` features) from a bit a row."""
+        cost = self._every_shuffle([4], [], count=count) + self._every_shuffle([4], [], undo=True, count=count)
+        return cost + dot_cost((count or self.m) * self.n, RING32)
+
+    def partition(self, count: int = 0) -> Cost:
+        """The next layer's permutations, of all or of the first ``count`` features."""
         cost = gates_cost(self.m, self.length) + self._every_shuffle([1], [], undo=True)
-        cost += bit_to_ring_cost(self.n, RING32) + self._every_shuffle([4], [])
-        return cost + dot_cost(self.m * self.n, RING32) + self._every_shuffle([4], [], undo=True)
+        return cost + bit_to_ring_cost(self.n, RING32) + self._move(count)
 
     def layer(self, k: int) -> Cost:
-        """One inner layer; the last one needs no new permutations."""
+        """One inner layer; the last one needs no new permutations, or one."""
         cost = self.order() + self.candidates() + self.tournament() + self.score() + self.best()
         cost += self.format() + self.nodes()
-        return cost + self.partition() if k + 1 < self.shape.height else cost
+        if self.sums:
+            cost += self.sums.enter()
+        if k + 1 < self.shape.height:
+            return cost + self.partition()
+        return cost + self.partition(1) if self.sums else cost
 
     def leaves(self) -> Cost:
         """The last layer."""
-        length = self.shape.layer_length(self.shape.height)
-        cost = multiply_bit_cost(self.length, [self.number_ring, RING32, RING32])
-        cost += self._front([self.number_ring.nbytes, 4, 4])
-        return cost + less_than_cost(length, self.shape.count_bits) + bit_to_ring_cost(length, RING32)
+        shape = self.shape
+        length, ring = shape.layer_length(shape.height), shape.sum_ring
+        if self.sums:
+            return self._views(self.sums.columns, 1) + self.sums.leaves()
+        cost = multiply_bit_cost(self.length, [self.number_ring, RING32, ring])
+        cost += front_cost(self.n, [self.number_ring.nbytes, 4, ring.nbytes])
+        if shape.regression:
+            return cost + widen_cost(length, RING32, RING64) + widen_cost(length, ring, RING64) + mean_cost(shape)
+        return cost + less_than_cost(length, shape.count_bits) + bit_to_ring_cost(length, RING32)
+
+
+def mean_cost(shape: TreeShape) -> Cost:
+    """The means of all leaves."""
+    length = shape.layer_length(shape.height)
+    return fraction_cost(length, shape.mass_bits + shape.target_bits, shape.target_bits + MEAN_PLACES, RING64)

@@ -62,6 +62,9 @@ def decode(tree: NormalisedTree) -> Node:
         {int(nid): (int(aid), int(t)) for nid, aid, t in zip(*layer, strict=True) if int(nid)} for layer in tree.inner
     ]
     labels = {int(nid): int(label) for nid, label in zip(*tree.leaves, strict=True) if int(nid)}
+    if not labels:
+        # All rows had weight 0, so there was nothing to learn from.
+        return Leaf(0)
 
     def node(layer: int, number: int) -> Node:
         while layer < tree.height and tests[layer][number][1] == 0:

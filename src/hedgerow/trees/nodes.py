@@ -6,6 +6,7 @@ offsets of prefix sums are kept once, and updated from layer to layer by arithme
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,6 @@ from ..oblivious.packed import pack_rows, padded, preceding
 from ..primitives import bit_and, bit_not, multiply_bit
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public, public_bits
 from ..sharing.ring import Words
-from .shape import TreeShape
 
 
 def packed_mask(bits: Words) -> Words:
@@ -29,33 +29,34 @@ def masked(x: BinaryShare, mask: Words) -> BinaryShare:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Per place, in 2^64: first place and size of its node, ones in it, ones in earlier nodes, the node's number.
+    """Per place, in 2^64: first place and size of its node, the node's number; and of every row column that is kept
+    along, its sum in the node and in earlier nodes.
 
     ``flags`` marks the first place of every node. Places from n on are padding, a node of its own that never splits.
     """
 
     start: ArithmeticShare
     size: ArithmeticShare
-    ones: ArithmeticShare
-    before: ArithmeticShare
     number: ArithmeticShare
     flags: BinaryShare
     rows: int
+    sums: list[ArithmeticShare]
+    before: list[ArithmeticShare]
 
     @staticmethod
-    def root(ctx: Context, shape: TreeShape, y: ArithmeticShare) -> Nodes:
-        """All rows in one node. ``y`` are the labels in 2^64."""
-        n, length = shape.rows, padded(shape.rows)
-        real = np.arange(length) < n
-        total = y.prefix_sum()[n - 1 :][np.zeros(length, np.int64)]
+    def root(ctx: Context, rows: int, columns: Sequence[ArithmeticShare], number: int = 1) -> Nodes:
+        """All rows in one node. ``columns`` are row columns in 2^64 whose sums are to be kept."""
+        length = padded(rows)
+        real = np.arange(length) < rows
+        totals = [column.prefix_sum()[rows - 1 :][np.zeros(length, np.int64)] for column in columns]
         return Nodes(
-            start=public(ctx, np.where(real, 0, n).astype(np.uint64), RING64),
-            size=public(ctx, np.where(real, n, length - n).astype(np.uint64), RING64),
-            ones=total.scale(real.astype(np.uint64)),
-            before=total.scale((~real).astype(np.uint64)),
-            number=public(ctx, real.astype(np.uint64), RING64),
-            flags=public_bits(ctx, packed_mask(np.isin(np.arange(length), (0, n))), length),
-            rows=n,
+            start=public(ctx, np.where(real, 0, rows).astype(np.uint64), RING64),
+            size=public(ctx, np.where(real, rows, length - rows).astype(np.uint64), RING64),
+            number=public(ctx, number * real.astype(np.uint64), RING64),
+            flags=public_bits(ctx, packed_mask(np.isin(np.arange(length), (0, rows))), length),
+            rows=rows,
+            sums=[total.scale(real.astype(np.uint64)) for total in totals],
+            before=[total.scale((~real).astype(np.uint64)) for total in totals],
         )
 
     @property
@@ -73,27 +74,34 @@ class Nodes:
         return public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
 
     def split(
-        self, ctx: Context, layer: int, true: BinaryShare, rows_true: ArithmeticShare, ones_true: ArithmeticShare
+        self,
+        ctx: Context,
+        layer: int,
+        true: BinaryShare,
+        rows_true: ArithmeticShare,
+        sums_true: Sequence[ArithmeticShare],
     ) -> tuple[Nodes, ArithmeticShare]:
         """The next layer's nodes, and per place the number of true rows in earlier nodes.
 
         ``true`` says whether the place belongs to its node's true child, which comes first; ``rows_true`` and
-        ``ones_true`` are that child's rows and ones.
+        ``sums_true`` are that child's rows and sums.
         """
         offset = self.upto(ctx) - public(ctx, np.ones(self.length, np.uint64), RING64)
         one = public(ctx, np.ones(self.length, np.uint64), RING64)
-        payload = [rows_true, self.size, ones_true, self.ones, offset, one]
-        t_rows, t_size, t_ones_true, t_ones, t_offset, t = multiply_bit(ctx.step("true"), true, payload)
+        payload = [rows_true, self.size, offset, one, *sums_true, *self.sums]
+        t_rows, t_size, t_offset, t, *rest = multiply_bit(ctx.step("true"), true, payload)
+        t_sums_true, t_sums = rest[: len(self.sums)], rest[len(self.sums) :]
         flags = bit_and(ctx.step("after"), preceding(true), bit_not(ctx, true))
         flags = bit_and(ctx.step("inside"), flags, bit_not(ctx, self.flags))
+        changes = list(zip(self.sums, self.before, sums_true, t_sums_true, t_sums, strict=True))
         following = Nodes(
             start=self.start + rows_true - t_rows,
             size=self.size - rows_true + t_rows.scale(2) - t_size,
-            ones=self.ones - ones_true + t_ones_true.scale(2) - t_ones,
-            before=self.before + ones_true - t_ones_true,
             number=self.number + t.scale(1 << layer),
             flags=self.flags ^ flags,
             rows=self.rows,
+            sums=[own - part + t_part.scale(2) - t_own for own, _, part, t_part, t_own in changes],
+            before=[before + part - t_part for _, before, part, t_part, _ in changes],
         )
         earlier = t.prefix_sum() - t - (rows_true + t_offset - t_rows)
         return following, earlier

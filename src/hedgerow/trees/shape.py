@@ -3,26 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ExactnessError, InputError
-from ..sharing import RING32, RING64, Ring
+from ..reference.tree import tested_categories
+from ..sharing import RING32, RING64, RING128, Ring
 
 MAX_HEIGHT = 62
 MAX_VALUE_BITS = 62
+MAX_TARGET_BITS = 40
+MAX_WEIGHT_BITS = 16
+MAX_CLASSES = 1000
+MAX_CATEGORIES = 1000
+MEAN_PLACES = 16
+"""Binary places of a leaf's mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One thing a node can test: an attribute's number against a threshold, or whether its category is this one.
+
+    A category's feature is the bit "another category", so that "is it less than a half" asks for the category.
+    """
+
+    attribute: int
+    category: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TreeShape:
-    """All that anybody may know: rows, attributes, height and the declared bits of a value."""
+    """All that anybody may know: rows, attributes, height, the declared bits of a value, and what is to be learnt.
+
+    ``classes`` counts the label's classes; 0 stands for a number of ``target_bits`` bits to be estimated (regression).
+    ``weight_bits`` are those of a row's secret weight, 0 if every row weighs one. ``categories`` has, per attribute, the
+    length of its list of categories, 0 for a number; empty if all are numbers. The other three are the rules that end
+    growth before the height does; ``min_impurity_decrease`` is a decimal number as text, so that it is exact.
+    """
 
     rows: int
     attributes: int
     height: int
     value_bits: int
+    classes: int = 2
+    target_bits: int = 0
+    weight_bits: int = 0
+    categories: tuple[int, ...] = ()
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: str = "0"
 
     def __post_init__(self) -> None:
         if self.rows < 1:
@@ -33,16 +65,143 @@ class TreeShape:
             raise InputError(f"the height must be between 0 and {MAX_HEIGHT}, not {self.height}")
         if not 1 <= self.value_bits <= MAX_VALUE_BITS:
             raise InputError(f"values may have 1 to {MAX_VALUE_BITS} bits, not {self.value_bits}")
+        self._check_task()
         if self.value_bits + max(1, (self.rows - 1).bit_length()) > 63:
             raise ExactnessError(
                 f"{self.value_bits} bits a value and {self.rows} rows: a value with its row number must fit 63 bits; "
                 "declare fewer bits or train on fewer rows"
             )
-        if self.rows**3 // 4 >= 1 << 62:
+        self._check_exact()
+
+    def _check_task(self) -> None:
+        """Refuse what cannot be learnt, or rules that make no sense."""
+        if not (self.classes == 0 or 2 <= self.classes <= MAX_CLASSES):
+            raise InputError(f"a label has 2 to {MAX_CLASSES} classes, not {self.classes}")
+        if not (1 <= self.target_bits <= MAX_TARGET_BITS if self.regression else self.target_bits == 0):
+            raise InputError(f"a target may have 1 to {MAX_TARGET_BITS} bits, not {self.target_bits}: use fewer decimals")
+        if not 0 <= self.weight_bits <= MAX_WEIGHT_BITS:
+            raise InputError(f"weights may have up to {MAX_WEIGHT_BITS} bits, not {self.weight_bits}")
+        if self.categories and len(self.categories) != self.attributes:
+            raise InputError(f"{self.attributes} attributes need as many numbers of categories or none")
+        if any(not 0 <= count <= MAX_CATEGORIES for count in self.categories):
+            raise InputError(f"an attribute may have up to {MAX_CATEGORIES} categories, not {max(self.categories)}")
+        if self.min_samples_split < 2:
+            raise InputError(f"min_samples_split must be at least 2, not {self.min_samples_split}")
+        if self.min_samples_leaf < 1:
+            raise InputError(f"min_samples_leaf must be at least 1, not {self.min_samples_leaf}")
+        try:
+            least = self.least_decrease
+        except (ValueError, ZeroDivisionError):
+            raise InputError(
+                f"min_impurity_decrease must be a decimal number, not {self.min_impurity_decrease!r}"
+            ) from None
+        if least < 0:
+            raise InputError(f"min_impurity_decrease must not be negative, not {self.min_impurity_decrease}")
+
+    def _check_exact(self) -> None:
+        """Refuse what would not fit the widest ring."""
+        if not self.regression and self.score_bound >= 1 << 62:
+            if self.weighted:
+                raise ExactnessError(
+                    f"{self.rows} rows of weights up to {self.heaviest}: score numerators up to W^3/4 for a total weight "
+                    "W would need more than 62 bits; use smaller weights or fewer rows"
+                )
             raise ExactnessError(
                 f"{self.rows} rows: score numerators up to n^3/4 would need more than 62 bits, so splits could not be "
                 "exact; train on at most 2,642,245 rows"
             )
+        if self.cross_bits > 126 or (self.checks_gain and self.gain_bits > 126) or self.distance_bits > 62:
+            raise ExactnessError(
+                f"{self.rows} rows, {self.target_bits} bits of the target, {self.weight_bits} of a weight and "
+                f"min_impurity_decrease {self.min_impurity_decrease}: scores would need more than 126 bits, so splits "
+                "could not be exact; keep fewer decimals of the target or of min_impurity_decrease, or smaller weights"
+            )
+
+    @property
+    def regression(self) -> bool:
+        """Whether a number is estimated, not a class."""
+        return self.classes == 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have secret weights."""
+        return self.weight_bits > 0
+
+    @property
+    def heaviest(self) -> int:
+        """The largest weight of a row."""
+        return (1 << self.weight_bits) - 1 if self.weighted else 1
+
+    @property
+    def mass_bound(self) -> int:
+        """The largest total weight."""
+        return self.rows * self.heaviest
+
+    @property
+    def largest_target(self) -> int:
+        """The largest number a row can contribute to a sum, per weight."""
+        return (1 << self.target_bits) - 1 if self.regression else 1
+
+    @property
+    def sum_bits(self) -> int:
+        """Bits of a weighted sum of targets or of a class's weight."""
+        return (self.mass_bound * self.largest_target).bit_length()
+
+    @property
+    def mass_bits(self) -> int:
+        """Bits of a total weight."""
+        return self.mass_bound.bit_length()
+
+    @property
+    def score_bound(self) -> int:
+        """The largest numerator of a score.
+
+        With q = u·w and p = w·Σu_c² + u·Σw_c² ≤ u·w·(u + w)·Y² for targets up to Y (1 for classes), q is at most W²/4
+        and p at most W³·Y²/4.
+        """
+        return self.mass_bound**3 * self.largest_target**2 // 4
+
+    @property
+    def score_bits(self) -> int:
+        """Bits of a score's numerator."""
+        return max(1, self.score_bound.bit_length())
+
+    @property
+    def score_ring(self) -> Ring:
+        """The ring of a score's numerator."""
+        return RING64 if self.score_bound < 1 << 62 else RING128
+
+    @property
+    def cross_bits(self) -> int:
+        """Bits of a cross product of scores p·q'."""
+        return max(1, self.score_bound * (self.mass_bound**2 // 4)).bit_length()
+
+    @property
+    def distance_bits(self) -> int:
+        """Bits of D_max + D_min, see :mod:`.tournament`."""
+        return 2 * self.count_bits + (self.target_bits if self.regression else 0) + 1
+
+    @property
+    def least_decrease(self) -> Fraction:
+        """``min_impurity_decrease`` as an exact fraction."""
+        return Fraction(self.min_impurity_decrease)
+
+    @property
+    def checks_gain(self) -> bool:
+        """Whether a split must lower the impurity by something; in regression it must always lower the error."""
+        return self.regression or self.least_decrease > 0
+
+    @property
+    def gain_bits(self) -> int:
+        """Bits of the two sides of the check that a split lowers the impurity enough."""
+        least = self.least_decrease
+        gained = self.gain_factor * least.denominator * self.mass_bound**4 * self.largest_target**2 // 4
+        return max(1, gained, least.numerator * self.mass_bound**4 // 4).bit_length()
+
+    @property
+    def gain_factor(self) -> int:
+        """How many times p/q - Σs_c²/s the impurity falls: with two classes only one of them is summed."""
+        return 2 if self.classes == 2 and not self.weighted else 1
 
     @property
     def count_bits(self) -> int:
@@ -60,12 +219,21 @@ class TreeShape:
         return RING32 if self.height < RING32.bits else RING64
 
     @property
-    def cross_bits(self) -> int:
-        """Bits of a cross product of scores p·q'.
+    def sum_ring(self) -> Ring:
+        """The narrowest ring for sums of targets, twice as large ones included."""
+        return RING32 if self.sum_bits + 2 <= RING32.bits else RING64
 
-        With q = u·w and p = w·Σu_c² + u·Σw_c² ≤ u·w·(u + w), q is at most n²/4 and p at most n³/4.
-        """
-        return max(1, (self.rows**3 // 4) * (self.rows**2 // 4)).bit_length()
+    @property
+    def features(self) -> list[Feature]:
+        """What can be tested: every number, and of every category whether it is the row's."""
+        found = []
+        for attribute in range(self.attributes):
+            count = self.categories[attribute] if self.categories else 0
+            if count == 0:
+                found.append(Feature(attribute))
+            else:
+                found += [Feature(attribute, category) for category in tested_categories(count)]
+        return found
 
     def layer_length(self, layer: int) -> int:
         """The length of the vectors of a layer: min(n, 2^k)."""

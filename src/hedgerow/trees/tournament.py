@@ -1,6 +1,6 @@
-"""The best attribute at every place, for two classes.
+"""The best feature at every place: a tournament, and for a single sum (two classes, regression) a shorter way.
 
-Splitting a node of s rows, s1 of them ones, after u rows, u1 of them ones, has the score (up to constants of the node)
+Splitting a node of s rows that sum up to s1, after u rows that sum up to u1, has the score (up to constants of the node)
 D²/(u·w) with D = s·u1 - u·s1 and w = s - u. At one place s, s1, u and w are the same for all attributes, so the best
 attribute has the largest |D|, and that is the one with the largest or the smallest u1. Two tournaments of short numbers
 find both, and the sign of D_max + D_min says which one it is. Of equal |D| the lowest attribute wins.
@@ -8,22 +8,22 @@ find both, and the sign of D_max + D_min says which one it is. Of equal |D| the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
-from ..primitives import bit_and, bit_not, bit_to_ring, less_than, multiply_bit, select, top_bit
+from ..primitives import bit_and, bit_not, bit_to_ring, multiply_bit, select, top_bit
 from ..primitives.carry import carry_out
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Per place: the key to maximise, the attribute's code as rows of bits, and whether it is a candidate at all."""
+    """Per place: the columns of the key to maximise, the feature's code as rows of bits, whether it is a candidate."""
 
-    key: ArithmeticShare
+    keys: list[ArithmeticShare]
     tag: BinaryShare
     valid: BinaryShare
 
@@ -34,8 +34,12 @@ def attribute_tag(ctx: Context, code: int, rows: int, count: int) -> BinaryShare
     return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
 
 
-def tournament(ctx: Context, contenders: Sequence[Contender], bits: int) -> Contender:
-    """The contender with the highest key among the valid ones; of equal keys the first. Keys have ``bits`` bits.
+Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare]], BinaryShare]
+"""Compares the keys of two contenders."""
+
+
+def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Contender:
+    """The contender with the highest key among the valid ones; of equal keys the first.
 
     Cost: per pair and place one comparison, one selection, a few gates; ⌈log m⌉ levels. Reveals: nothing beyond shapes.
     """
@@ -43,36 +47,36 @@ def tournament(ctx: Context, contenders: Sequence[Contender], bits: int) -> Cont
     while len(field) > 1:
         pairs = len(field) // 2
         first, second = field[0 : 2 * pairs : 2], field[1 : 2 * pairs : 2]
-        joined = _meet(ctx, first, second, bits)
+        joined = _meet(ctx, first, second, less)
         field = joined + field[2 * pairs :]
     return field[0]
 
 
-def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender], bits: int) -> list[Contender]:
+def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender], less: Less) -> list[Contender]:
     """All pairs of a level at once."""
     pairs = len(first)
-    a, b = (ArithmeticShare.concatenate([c.key for c in side]) for side in (first, second))
+    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*(c.keys for c in s), strict=True)] for s in (first, second))
     valid_a, valid_b = (end_to_end([c.valid for c in side]) for side in (first, second))
-    less = less_than(ctx.step("less"), a, b, bits)
+    lower = less(ctx.step("less"), a, b)
     gates = bit_and(
         ctx.step("gate1"),
         BinaryShare.stack([valid_a, valid_a]),
-        BinaryShare.stack([bit_not(ctx, less), valid_b]),
+        BinaryShare.stack([bit_not(ctx, lower), valid_b]),
     )
     second_wins = bit_and(ctx.step("gate2"), valid_b, bit_not(ctx, gates.row(0)))
     valid = valid_a ^ valid_b ^ gates.row(1)
-    (moved,) = multiply_bit(ctx.step("choose"), second_wins, [b - a])
-    key = a + moved
+    moved = multiply_bit(ctx.step("choose"), second_wins, [y - x for x, y in zip(a, b, strict=True)])
+    keys = [x + change for x, change in zip(a, moved, strict=True)]
     tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
     tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
-    return cut_contender(Contender(key, tag, valid), pairs)
+    return cut_contender(Contender(keys, tag, valid), pairs)
 
 
 def cut_contender(joined: Contender, parts: int) -> list[Contender]:
     """Contenders that were laid end to end, one by one again."""
-    count = len(joined.key) // parts
+    count = len(joined.valid) // parts
     bounds = [(k * count, (k + 1) * count) for k in range(parts)]
-    return [Contender(joined.key[a:b], span(joined.tag, a, b), span(joined.valid, a, b)) for a, b in bounds]
+    return [Contender([key[a:b] for key in joined.keys], span(joined.tag, a, b), span(joined.valid, a, b)) for a, b in bounds]
 
 
 def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:
@@ -104,5 +108,5 @@ def choose_extreme(
     """
     earlier = bit_to_ring(ctx.step("bit"), tag_less(ctx.step("earlier"), lowest.tag, highest.tag), RING64)
     take_lowest = top_bit(ctx.step("sign"), twice_mean.scale(2) - earlier, bits + 2)
-    (key,) = select(ctx.step("choose"), take_lowest, [lowest.key], [highest.key])
+    (key,) = select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
     return key, choose_rows(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)

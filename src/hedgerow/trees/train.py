@@ -31,6 +31,16 @@ def choose_fan_in(network: Network | None, shape: TreeShape) -> int:
     return min(FAN_INS, key=seconds)
 
 
+def check_algorithm(algorithm: str, shape: TreeShape) -> None:
+    """Refuse unknown algorithms, and what HIKC23 as written does not learn."""
+    if algorithm not in ALGORITHMS:
+        raise InputError(f"unknown algorithm '{algorithm}'; choose one of {', '.join(ALGORITHMS)}")
+    if algorithm == "paper" and shape != TreeShape(shape.rows, shape.attributes, shape.height, shape.value_bits):
+        raise InputError(
+            "algorithm 'paper' learns two classes from numbers, without weights or rules; use algorithm 'fast'"
+        )
+
+
 def train_tree(
     ctx: Context,
     x: ArithmeticShare,
@@ -39,18 +49,21 @@ def train_tree(
     algorithm: str = "fast",
     network: Network | None = None,
     progress: Progress = quiet,
+    weights: ArithmeticShare | None = None,
 ) -> SharedTree:
     """Train on attributes ``x`` (m·n items of 2^64, attribute by attribute) and labels ``y``; the tree stays shared.
 
-    ``fast`` is :func:`.fast.train_fast`, ``paper`` HIKC23 as written; they differ in how ties are broken. ``network``
+    ``fast`` is :func:`.fast.train_fast`, ``paper`` HIKC23 as written, which knows two classes and numbers only; they
+    differ in how ties are broken. ``network``
     describes the links where that should decide between rounds and bytes.
     """
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"unknown algorithm '{algorithm}'; choose one of {', '.join(ALGORITHMS)}")
+    check_algorithm(algorithm, shape)
+    if (weights is None) is shape.weighted:
+        raise InputError("weights must be given exactly if the shape declares their bits")
     n = shape.rows
     if algorithm == "fast":
         columns = [x[j * n : (j + 1) * n] for j in range(shape.attributes)]
-        return train_fast(ctx.step(algorithm), columns, y, shape, progress, choose_fan_in(network, shape))
+        return train_fast(ctx.step(algorithm), columns, y, shape, weights, progress, choose_fan_in(network, shape))
     box = ReplicatedBox(ctx.step(algorithm))
     layers = decision_tree_training(box.load(x, (shape.attributes, n)), box.load(y, (n,)), shape)
     inner = [(share_of(layer.nid), share_of(layer.aid), share_of(layer.threshold)) for layer in layers[:-1]]

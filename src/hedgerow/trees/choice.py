@@ -1,0 +1,139 @@
+"""From the best feature at every place to the best test of every node, told to all its places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..oblivious.packed import end_to_end
+from ..oblivious.score import Items
+from ..oblivious.segment import segment_best
+from ..primitives import bit_and, bit_not, bit_to_ring, dot, multiply, multiply_bit, top_bit, widen
+from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
+from .nodes import Nodes
+from .order import Orders, View
+from .shape import TreeShape
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The tests of a layer as every place sees its node's: rows of the true child, the feature's number, and of the
+    sums that are kept along those of the true child."""
+
+    rows_true: ArithmeticShare
+    code: ArithmeticShare
+    sums_true: list[ArithmeticShare]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best feature at every place: its score p/q, its tag, whether it is a candidate, and sums up to the place."""
+
+    p: ArithmeticShare
+    q: ArithmeticShare
+    tag: BinaryShare
+    candidate: BinaryShare
+    sums: list[ArithmeticShare]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """One entry a leaf, padded with NULL: node numbers, labels, and the weight of every class (or weight and sum)."""
+
+    number: ArithmeticShare
+    label: ArithmeticShare
+    counts: list[ArithmeticShare]
+
+
+class Criterion(Protocol):
+    """What makes a test good: what rows carry along, the state of nodes, the choice of tests, the leaves."""
+
+    @property
+    def columns(self) -> list[ArithmeticShare]:
+        """Row columns that move into every feature's order."""
+
+    @property
+    def needs_last_order(self) -> bool:
+        """Whether the leaves need the rows in order once more."""
+
+    def enter(self, ctx: Context, nodes: Nodes, views: Sequence[View]) -> None:
+        """Get to know the nodes of a layer."""
+
+    def purity_columns(self) -> list[ArithmeticShare]:
+        """Numbers of at most :attr:`TreeShape.count_bits` bits that are zero where a node must not be split."""
+
+    def mixed(self, ctx: Context) -> BinaryShare | None:
+        """Whether a node may be split, where that is not told by :meth:`purity_columns`."""
+
+    def choose(self, ctx: Context, views: Sequence[View], valid: BinaryShare) -> Found:
+        """The best feature at every place among the valid ones."""
+
+    def leaves(self, ctx: Context, nodes: Nodes, orders: Orders) -> Leaves:
+        """The last layer."""
+
+
+def best_tests(
+    ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_in: int
+) -> Choice:
+    """The best candidate of every node, told to all its places; a node without one gets no true rows."""
+    length, tag_rows = nodes.length, found.tag.rows
+    tag = bit_and(ctx.step("tag"), found.tag, BinaryShare.stack([found.candidate] * tag_rows))
+    one = public(ctx, np.ones(length, np.uint64), RING64)
+    upto = nodes.upto(ctx).narrow(RING32)
+    p, q, rows_true, *sums = multiply_bit(
+        ctx.step("candidate"), found.candidate, [found.p, found.q - one, upto, *found.sums]
+    )
+    code = codes(ctx.step("code"), tag)
+    items = Items(p, q + one, [rows_true, code, *sums])
+    rows_true, code, *sums = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
+    return Choice(rows_true, code, sums)
+
+
+def codes(ctx: Context, tag: BinaryShare) -> ArithmeticShare:
+    """Rows of bits as numbers of 2^32, lowest first."""
+    flat = bit_to_ring(ctx, end_to_end([tag]), RING32)
+    count = tag.count
+    total = flat[:count]
+    for row in range(1, tag.rows):
+        total = total + flat[row * count : (row + 1) * count].scale(1 << row)
+    return total
+
+
+def worth_splitting(
+    ctx: Context,
+    shape: TreeShape,
+    found: Found,
+    mass: ArithmeticShare,
+    squares: ArithmeticShare,
+    whole: ArithmeticShare,
+) -> Found:
+    """Only candidates that lower the impurity by the shape's least decrease, and in regression at all.
+
+    ``mass`` is the node's weight s, ``squares`` its Σs_c² and ``whole`` the root's weight W. The impurity of all rows
+    falls by f·(p/q - Σs_c²/s)/W, which is at least a/b if f·b·(p·s - Σs_c²·q) - a·W·q·s is not negative: whole numbers.
+    """
+    least, n = shape.least_decrease, len(mass)
+    ring = RING64 if shape.gain_bits + 2 <= RING64.bits and shape.score_ring == RING64 else RING128
+    columns = [found.p, squares, mass, found.q]
+    if least:
+        columns.append(multiply(ctx.step("whole"), mass, whole))
+    narrow = [column for column in columns if column.ring != ring]
+    if narrow:
+        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate(narrow), ring)
+        parts = iter([wide[k * n : (k + 1) * n] for k in range(len(narrow))])
+        columns = [column if column.ring == ring else next(parts) for column in columns]
+    p, squares, mass, q, *product = columns
+    factor = shape.gain_factor * least.denominator
+    xs, ys = [p.scale(factor), -squares.scale(factor)], [mass, q]
+    if product:
+        xs.append(-product[0].scale(least.numerator))
+        ys.append(q)
+    gain = dot(ctx.step("gain"), xs, ys)
+    if not least:
+        gain = gain - public(ctx, [1], ring)
+    enough = bit_not(ctx, top_bit(ctx.step("sign"), gain, shape.gain_bits + 2))
+    candidate = bit_and(ctx.step("worth"), found.candidate, enough)
+    return Found(found.p, found.q, found.tag, candidate, found.sums)

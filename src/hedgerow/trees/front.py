@@ -1,0 +1,39 @@
+"""Flagged items at the front: one entry a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..oblivious import Load, bit_destinations, draw_shuffle, shuffle_loads
+from ..oblivious.permutation import gather
+from ..oblivious.shuffle import Shuffle, inverse
+from ..primitives import bit_to_ring
+from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, public
+from ..sharing.ring import Words
+
+
+def to_front(
+    ctx: Context,
+    kept: BinaryShare,
+    count: int,
+    columns: Sequence[ArithmeticShare],
+    length: int,
+) -> list[ArithmeticShare]:
+    """The flagged items of every column at the front, in order, cut to ``length``."""
+    _, places, moved = moved_to_front(ctx, kept, count, columns)
+    order = inverse(places)[:length]
+    return [gather(column, order) for column in moved]
+
+
+def moved_to_front(
+    ctx: Context, kept: BinaryShare, count: int, columns: Sequence[ArithmeticShare]
+) -> tuple[Shuffle, Words, list[ArithmeticShare]]:
+    """The shuffle, the opened places that bring flagged items to the front, and the shuffled columns."""
+    flag = bit_to_ring(ctx.step("flag"), kept, RING32)[:count]
+    others = public(ctx, np.ones(count, np.uint32), RING32) - flag
+    permutation = bit_destinations(ctx.step("order"), others)
+    shuffle = draw_shuffle(ctx.step("draw"), count)
+    ((places, *moved),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation, *columns], opened=(0,))])
+    return shuffle, places, moved
