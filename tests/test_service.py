@@ -17,7 +17,7 @@ import pytest
 import hedgerow
 from deployment import SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError, PeerUnreachable
-from hedgerow.estimators import prepare, train_secret
+from hedgerow.estimators import Wish, prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed
 from hedgerow.service.peers import Answer
@@ -58,11 +58,11 @@ def test_the_remote_tree_equals_the_local_one(deployment, model):
     alice = deployment.client("alice")
     remote = alice.model(model)
     age, dose, ill = pooled()
-    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, 4, SCHEMA)).model
+    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, Wish(4), SCHEMA)).model
     tree = remote.reveal(counts=True)
     assert tree.to_dict() == local.reveal(counts=True).to_dict()
     new = patients(50, 3)
-    columns = new.numbers(["age", "dose"])
+    columns = [new.attribute(name, False) for name in ["age", "dose"]]
     assert (remote.labels(columns) == local.labels(columns)).all()
     assert np.array_equal(remote.probabilities(columns), local.probabilities(columns))
     assert np.array_equal(remote.confusion(columns, new.column("ill")), local.confusion(columns, new.column("ill")))
@@ -73,7 +73,7 @@ def test_the_estimator_against_a_consortium(deployment):
     estimator = hedgerow.DecisionTreeClassifier(max_depth=2, consortium=identity / "consortium.toml")
     estimator.fit_dataset("claims", target="ill")
     table = patients(30, 4)
-    rows = np.stack(table.numbers(["age", "dose"]), axis=1)
+    rows = np.stack([table.attribute(name, False) for name in ["age", "dose"]], axis=1)
     assert (estimator.predict(rows) == estimator.reveal().predict(rows)).all()
 
 
@@ -87,7 +87,7 @@ def test_columns_of_row_aligned_tables_side_by_side(deployment):
     job = alice.train(["left", "right"], "ill", 3, "columns")
     alice.wait(job, seconds=60)
     age, dose, ill = table.columns
-    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, 3, SCHEMA)).model
+    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, Wish(3), SCHEMA)).model
     assert alice.model(job).reveal().to_dict() == local.reveal().to_dict()
     with pytest.raises(Answer, match="different schemas"):
         alice.train(["left", "right"], "ill", 3, "rows")

@@ -57,7 +57,7 @@ def test_kill_at_thirty_random_moments(tmp_path):
                     deployment.client("clinic").share(patients(50, turn), SCHEMA, f"extra{turn}")
                     outcome["shared"] = True
                     client = deployment.client("alice")
-                    job = client.train(["base"], "ill", 4)
+                    job = client.train(["base"], "ill", max_depth=4)
                     client.wait(job, seconds=40)
                     outcome["job"] = job
                 except HedgerowError as error:
@@ -222,7 +222,7 @@ def test_three_network_namespaces(tmp_path):
         job = alice.train(["claims"], "ill", 3)
         alice.wait(job, seconds=60)
         table = patients(20, 2)
-        columns = table.numbers(["age", "dose"])
+        columns = [table.attribute(name, False) for name in ["age", "dose"]]
         model = alice.model(job)
         assert (model.labels(columns) == model.reveal().predict(np.stack(columns, axis=1))).all()
     finally:

@@ -149,18 +149,18 @@ def test_bad_files_are_refused(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
-        read_table(path).numbers(["b"])
+        read_table(path).attribute("b", False)
 
 
 def test_bad_columns_are_refused_when_they_are_used(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n1,2,x\n2,,y\n3,4,z\n")
     table = read_table(path)
-    assert table.numbers(["a"])[0].tolist() == [1, 2, 3]
+    assert table.attribute("a", False).tolist() == [1, 2, 3]
     with pytest.raises(InputError, match="column 'b', line 3: the value is missing"):
-        table.numbers(["b"])
+        table.attribute("b", False, missing=False)
     with pytest.raises(InputError, match="column 'c', line 2: text where a number is needed"):
-        table.numbers(["c"])
+        table.attribute("c", False)
     with pytest.raises(InputError, match="no column 'd'; the table has a, b, c"):
         table.column("d")
     with pytest.raises(InputError, match="no file"):
@@ -223,4 +223,4 @@ def test_more_bad_files(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content.encode())
     with pytest.raises(InputError, match=message):
-        read_table(path).numbers(["a"])
+        read_table(path).attribute("a", False, missing=False)

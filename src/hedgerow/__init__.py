@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .estimators import DecisionTreeClassifier
+    from .estimators import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
-__all__ = ["DecisionTreeClassifier", "__version__"]
+__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor", "__version__"]
 
-_HOMES = {"DecisionTreeClassifier": "hedgerow.estimators"}
+_HOMES = dict.fromkeys(__all__[:-1], "hedgerow.estimators")
 
 
 def __getattr__(name: str) -> Any:

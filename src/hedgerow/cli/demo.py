@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.table import Table as Screen
 
-from ..estimators.secret import prepare, train_secret
+from ..estimators.secret import Wish, prepare, train_secret
 from ..sharing import RING64, split
 from . import screen
 
@@ -32,7 +32,7 @@ def demo(
     x, x_test, y, y_test = train_test_split(data.data, data.target, random_state=1)
     names = [str(name) for name in x.columns]
     labels, labels_test = (data.target_names[side] for side in (y, y_test))
-    prepared = prepare(names, [x[name].to_numpy() for name in x], "diagnosis", labels, HEIGHT)
+    prepared = prepare(names, [x[name].to_numpy() for name in x], "diagnosis", labels, Wish(HEIGHT))
     console.print(f"[bold]1.[/] {len(x)} patients, {len(names)} measurements, one secret label each. Parties get:")
     console.print(_shares(prepared.x, names[0]))
     started = time.perf_counter()

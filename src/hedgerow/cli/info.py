@@ -46,6 +46,7 @@ def _model(directory: Path) -> dict[str, Any]:
         "height": facts.shape.height,
         "bits_of_a_value": facts.shape.value_bits,
         "target": facts.target,
-        "classes": list(facts.classes),
+        **({"bits_of_the_target": facts.shape.target_bits} if facts.shape.regression else {}),
+        **({} if facts.shape.regression else {"classes": list(facts.classes)}),
         "attributes": facts.attribute_names,
     }

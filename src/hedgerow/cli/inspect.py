@@ -10,13 +10,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.secret import most_bits
-from ..tables import Column, Schema, merge_schemas, propose_column, read_schema, read_table
-from ..tables.schema import schema_text
+from ..estimators.secret import most_bits, whole_weights
+from ..tables import Column, Schema, merge_schemas, propose_category, propose_column, read_schema, read_table
+from ..tables.fixed import Proposal
+from ..tables.schema import MAX_CATEGORIES, schema_text
+from ..trees.shape import MAX_CLASSES
 from . import screen
-from .train import DataFile, Header
-
-MANY_CLASSES = 100
+from .train import Categories, DataFile, Header, Regression, WeightColumn
 
 
 def inspect(
@@ -24,38 +24,53 @@ def inspect(
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the proposed schema to this .toml file.")] = None,
     merge: Annotated[Path | None, typer.Option(help="Another owner's schema; the result holds both tables.")] = None,
+    regression: Regression = False,
+    weight: WeightColumn = None,
+    category: Categories = None,
     header: Header = True,
     as_json: screen.AsJson = False,
 ) -> None:
     """Show how every column would be encoded, exactly or rounded, and propose a schema for owners to agree on.
 
-    Nothing is shared. The schema tells others the names, decimals and bits of your columns, and the classes.
+    Nothing is shared. The schema tells others the names, decimals and bits of your columns, whether values are missing,
+    the classes and the categories.
     """
     screen.check_file(out, data)
     table = read_table(data, header)
-    if target is not None:
-        table.column(target)
+    for name in (target, weight):
+        if name is not None:
+            table.column(name)
     columns: list[Column] = []
     rows: list[dict[str, Any]] = []
     for name, values in zip(table.names, table.columns, strict=True):
-        if name in table.missing:
-            rows.append({"column": name, "kind": "?", "remark": f"missing value, line {table.missing[name]}"})
-            continue
-        if name == target or values.dtype == object:
+        gaps = ", some missing" if name in table.missing else ""
+        if name == target and not regression:
             classes = np.unique(values.astype(str)).tolist()
-            remark = f"text, {len(classes)} values: no number"
-            if name == target:
-                remark = f"{len(classes)} classes" + ("" if len(classes) == 2 else "; training takes two")
-            if name == target:
-                columns.append(Column(name, "label", classes=tuple(classes[:MANY_CLASSES])))
-            rows.append({"column": name, "kind": "label" if name == target else "text", "remark": remark})
+            columns.append(Column(name, "label", classes=tuple(classes[:MAX_CLASSES])))
+            rows.append({"column": name, "kind": "label", "remark": f"{len(classes)} classes"})
             continue
-        proposal = propose_column(name, values, most_bits(len(table)))
+        if name not in (target, weight) and (values.dtype == object or name in (category or [])):
+            count = len(set(values.tolist()))
+            if count > MAX_CATEGORIES:
+                rows.append({"column": name, "kind": "text", "remark": f"{count:,} different values: leave it out"})
+                continue
+            columns.append(propose_category(name, values))
+            rows.append(
+                {"column": name, "kind": "category", "remark": f"{len(columns[-1].categories)} categories{gaps}"}
+            )
+            continue
+        kind = "target" if name == target else "weight" if name == weight else "number"
+        if kind == "weight":
+            whole = whole_weights(values, len(table))
+            proposal = Proposal(Column(name, "weight", bits=max(1, int(whole.max(initial=1)).bit_length())), 0.0)
+        else:
+            table.attribute(name, category=False)
+            proposal = propose_column(name, values, most_bits(len(table)), kind)
         column = proposal.column
         columns.append(column)
         remark = "exact" if not proposal.largest_error else f"rounded, error at most {proposal.largest_error:.3g}"
-        entry = {"column": name, "kind": "number", "decimals": column.decimals, "bits": column.bits}
-        rows.append({**entry, "signed": column.signed, "remark": remark})
+        entry = {"column": name, "kind": kind, "decimals": column.decimals, "bits": column.bits}
+        rows.append({**entry, "signed": column.signed, "remark": remark + gaps})
     schema = Schema(tuple(columns))
     if merge is not None:
         schema = merge_schemas(schema, read_schema(merge))

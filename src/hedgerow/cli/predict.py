@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +47,9 @@ def predict(
     screen.check_file(out, data)
     secret = open_model(model, consortium, identity)
     table = read_table(data, header)
-    columns = table.numbers(secret.facts.attribute_names)
+    columns = table.declared(secret.facts.schema.attributes)
+    if proba:
+        secret.facts.need_classes()
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
         labels = secret.labels(columns, ticked)
     chances = secret.probabilities(columns) if proba else None
@@ -70,21 +73,26 @@ def predict(
 def evaluate(
     model: ModelName,
     data: DataFile,
-    target: Annotated[str | None, typer.Option(help="The true classes; as in training if not given.")] = None,
+    target: Annotated[str | None, typer.Option(help="The true answers; as in training if not given.")] = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
     header: Header = True,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
-    """Accuracy and confusion matrix on secret rows and secret labels; nothing else is opened.
+    """Accuracy and confusion matrix, or mean squared error and R², on secret rows and labels; nothing else is opened.
 
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
     secret = open_model(model, consortium, identity)
     table = read_table(data, header)
     labels = table.column(target or secret.facts.target)
-    columns = table.numbers(secret.facts.attribute_names)
+    columns = table.declared(secret.facts.schema.attributes)
+    if secret.facts.shape.regression:
+        with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
+            errors = secret.errors(columns, labels, ticked)
+        screen.print_facts(asdict(errors), as_json)
+        return
     with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
         matrix = secret.confusion(columns, labels, ticked)
     accuracy = float(np.trace(matrix) / matrix.sum())

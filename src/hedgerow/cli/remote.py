@@ -9,11 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
+from ..estimators.secret import Wish, public_rules
 from ..runtime import Moment
 from ..service.client import Client
 from ..tables import read_schema, read_table
 from . import screen
-from .train import DataFile, Header
+from .train import ClassWeights, DataFile, Header, LeastDecrease, LeastLeaf, LeastSplit, class_weights
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -71,8 +72,12 @@ def datasets(
 
 def submit(
     dataset: Annotated[str, typer.Option(help="One dataset, or several: a+b pools rows, a|b puts columns together.")],
-    target: Annotated[str, typer.Option(help="The label column.")],
+    target: Annotated[str, typer.Option(help="The label or target column.")],
     max_depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
+    class_weight: ClassWeights = None,
+    min_samples_split: LeastSplit = 2,
+    min_samples_leaf: LeastLeaf = 1,
+    min_impurity_decrease: LeastDecrease = 0.0,
     algorithm: Annotated[str, typer.Option(help="fast or paper.")] = "fast",
     watching: Annotated[bool, typer.Option("--watch", help="Wait for the end and show progress.")] = False,
     consortium: ConsortiumFile = HERE,
@@ -81,12 +86,16 @@ def submit(
 ) -> None:
     """As an analyst: submit a training job to all three parties; prints its identifier, which is the model's, too.
 
+    What is learnt follows from the schema: classes for a label, a number for a target, weights from a weight column.
+
     Example: hedgerow submit --dataset claims+claims_b --target y --max-depth 5
     """
     client = Client(consortium, identity)
     columns = "|" in dataset
     names = dataset.split("|" if columns else "+")
-    job = client.train(names, target, max_depth, "columns" if columns else "rows", algorithm)
+    weights = {name: float(text) for name, text in (class_weights(class_weight) or {}).items()}
+    wish = Wish(max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weights)
+    job = client.train(names, target, "columns" if columns else "rows", **public_rules(wish))
     if watching:
         _follow(client, job, max_depth, as_json)
     if as_json:

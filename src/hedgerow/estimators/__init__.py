@@ -5,16 +5,27 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .secret import Prepared, SecretModel, prepare, train_secret
+from .secret import Prepared, SecretModel, Wish, prepare, train_secret
 
 if TYPE_CHECKING:
     from .classifier import DecisionTreeClassifier
+    from .regressor import DecisionTreeRegressor
 
-__all__ = ["DecisionTreeClassifier", "Prepared", "SecretModel", "prepare", "train_secret"]
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "Prepared",
+    "SecretModel",
+    "Wish",
+    "prepare",
+    "train_secret",
+]
+
+_HOMES = {"DecisionTreeClassifier": ".classifier", "DecisionTreeRegressor": ".regressor"}
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator is loaded when first asked for: it brings scikit-learn with it."""
-    if name == "DecisionTreeClassifier":
-        return importlib.import_module(".classifier", __name__).DecisionTreeClassifier
+    """Estimators are loaded when first asked for: they bring scikit-learn with them."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

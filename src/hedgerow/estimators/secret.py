@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ..errors import ExactnessError, InputError
 from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tree, save_model
 from ..runtime import PartyReport, Progress, Ticked, local_parties
 from ..sharing import RING64
-from ..tables import Column, Schema, class_key, class_numbers, encode, propose_column
+from ..tables import Column, Schema, class_key, class_numbers, encode, propose_category, propose_column
 from ..trees.model import SharedTree
-from ..trees.shape import MAX_VALUE_BITS, TreeShape
-from ..trees.train import ALGORITHMS
+from ..trees.predict import Errors
+from ..trees.shape import MAX_CLASSES, MAX_MASS, MAX_TARGET_BITS, MAX_VALUE_BITS, MAX_WEIGHT_BITS, TreeShape
+from ..trees.train import check_algorithm
 
 Values = npt.NDArray[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be trained, besides the table: a height, an algorithm, and the rules that end growth before it.
+
+    The numbers of rows may be shares of all rows, as in scikit-learn: 0.1 is a tenth of them, rounded up.
+    ``class_weight`` has whole or fractional weights by class, or is "balanced".
+    """
+
+    max_depth: int = 5
+    algorithm: str = "fast"
+    min_samples_split: int | float = 2
+    min_samples_leaf: int | float = 1
+    min_impurity_decrease: float | str = 0.0
+    class_weight: Mapping[Any, Any] | str | None = None
+    regression: bool = False
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Prepared:
-    """A table ready to be shared: fixed-point attributes ``x[attribute, row]``, class numbers ``y``, what is public of
-    it, and per rounded attribute the largest error."""
+    """A table ready to be shared: fixed-point attributes ``x[attribute, row]``, class numbers or targets ``y``,
+    weights, what is public of it, and per rounded column the largest error."""
 
     x: npt.NDArray[np.uint64]
     y: npt.NDArray[np.uint64]
+    weights: npt.NDArray[np.uint64] | None
     facts: ModelFacts
     rounding: dict[str, float]
 
@@ -43,24 +65,27 @@ def prepare(
     columns: Sequence[Values],
     target: str,
     labels: Values,
-    height: int,
+    wish: Wish,
     schema: Schema | None = None,
-    algorithm: str = "fast",
+    weights: Values | None = None,
+    categorical: Collection[str] = (),
 ) -> Prepared:
     """Check a table and turn it into whole numbers, by a schema or by the fewest decimals that keep it exactly.
 
-    Raises :class:`InputError` with what to do; nothing was shared or sent by then.
+    ``categorical`` names the columns that are categories where there is no schema. Raises :class:`InputError` with what
+    to do; nothing was shared or sent by then.
     """
-    if isinstance(height, bool) or not isinstance(height, int | np.integer):
-        raise InputError(f"max_depth must be a whole number, not {height!r}")
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"unknown algorithm '{algorithm}'; choose one of {', '.join(ALGORITHMS)}")
+    if isinstance(wish.max_depth, bool) or not isinstance(wish.max_depth, int | np.integer):
+        raise InputError(f"max_depth must be a whole number, not {wish.max_depth!r}")
     rows = len(labels)
-    classes = _classes(target, labels, schema)
-    chosen: list[Column] = []
-    encoded, rounding = [], {}
+    encoded, chosen, rounding = [], [], {}
     for name, values in zip(names, columns, strict=True):
-        column = _declared(schema, name) if schema else propose_column(name, values, most_bits(rows)).column
+        if schema is not None:
+            column = _declared(schema, name)
+        elif name in categorical:
+            column = propose_category(name, values)
+        else:
+            column = propose_column(name, values, most_bits(rows)).column
         numbers, error = encode(column, values)
         if error:
             rounding[name] = error
@@ -68,12 +93,56 @@ def prepare(
         encoded.append(numbers)
     if not encoded:
         raise InputError("the table has no input attribute: at least one column besides the label is needed")
-    label = Column(target, "label", classes=tuple(str(c) for c in classes))
-    full = Schema((*chosen, label))
-    shape = TreeShape(rows, len(encoded), int(height), full.value_bits)
-    y = class_numbers(target, labels, classes)
-    facts = ModelFacts(shape, full, target, tuple(classes), algorithm)
-    return Prepared(np.stack(encoded), y, facts, rounding)
+    heavy = None if weights is None else whole_weights(weights, rows)
+    classes: list[Any] = [] if wish.regression else _classes(target, labels, schema)
+    attributes = Schema(tuple(chosen))
+    shape = TreeShape(
+        rows,
+        len(encoded),
+        int(wish.max_depth),
+        attributes.value_bits,
+        categories=attributes.categories,
+        weight_bits=0 if heavy is None else max(1, int(heavy.max(initial=1)).bit_length()),
+        min_samples_split=max(2, _row_count("min_samples_split", wish.min_samples_split, rows, 2)),
+        min_samples_leaf=_row_count("min_samples_leaf", wish.min_samples_leaf, rows, 1),
+        min_impurity_decrease=_decimal_text("min_impurity_decrease", wish.min_impurity_decrease),
+    )
+    if wish.regression:
+        if wish.class_weight is not None:
+            raise InputError("class_weight needs classes; a number is estimated here")
+        label = _target_column(target, labels, schema, shape)
+        shape = replace(shape, classes=0, target_bits=label.bits)
+        y, error = encode(label, labels)
+        if error:
+            rounding[target] = error
+    else:
+        label = Column(target, "label", classes=tuple(str(c) for c in classes))
+        y = class_numbers(target, labels, classes)
+        shape = replace(shape, classes=len(classes))
+        shape, heavy, error = _with_class_weights(wish.class_weight, classes, y, shape, heavy)
+        if error:
+            rounding["class_weight"] = error
+    check_algorithm(wish.algorithm, shape)
+    facts = ModelFacts(shape, Schema((*chosen, label)), target, tuple(classes), wish.algorithm)
+    return Prepared(np.stack(encoded), y, heavy, facts, rounding)
+
+
+def public_rules(wish: Wish) -> dict[str, Any]:
+    """A wish as a consortium's parties take it: whole numbers, for they must not know the table to understand it."""
+    for name, value in (("min_samples_split", wish.min_samples_split), ("min_samples_leaf", wish.min_samples_leaf)):
+        if not isinstance(value, int | np.integer):
+            raise InputError(f"{name} must be a number of rows for a consortium's datasets, not {value!r}")
+    weights = wish.class_weight or {}
+    if isinstance(weights, str) or any(int(weight) != weight for weight in weights.values()):
+        raise InputError("class_weight must have whole numbers by class for a consortium's datasets; they are public")
+    return {
+        "max_depth": int(wish.max_depth),
+        "algorithm": wish.algorithm,
+        "min_samples_split": int(wish.min_samples_split),
+        "min_samples_leaf": int(wish.min_samples_leaf),
+        "min_impurity_decrease": _decimal_text("min_impurity_decrease", wish.min_impurity_decrease),
+        "class_weight": {str(name): int(weight) for name, weight in weights.items()},
+    }
 
 
 def _declared(schema: Schema, name: str) -> Column:
@@ -83,8 +152,98 @@ def _declared(schema: Schema, name: str) -> Column:
     raise InputError(f"column '{name}' is not in the schema; it declares {', '.join(c.name for c in schema.columns)}")
 
 
+def _row_count(name: str, value: Any, rows: int, least: int) -> int:
+    """A number of rows, given as such or as a share of all."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InputError(f"{name} must be a number of rows or a share of them, not {value!r}")
+    if isinstance(value, float | np.floating):
+        if not 0.0 < value <= 1.0:
+            raise InputError(f"{name} as a share of the rows must be above 0 and at most 1, not {value!r}")
+        return max(least, math.ceil(value * rows))
+    return int(value)
+
+
+def _decimal_text(name: str, value: Any) -> str:
+    """A decimal number as it is written, without exponent and needless zeros."""
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        number = Decimal("nan")
+    if isinstance(value, bool) or not number.is_finite():
+        raise InputError(f"{name} must be a number, not {value!r}")
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") or "0" if "." in text else text
+
+
+def _target_column(target: str, values: Values, schema: Schema | None, shape: TreeShape) -> Column:
+    """How a number to be estimated is kept: as the schema says, or as exactly as scores stay exact."""
+    if schema is not None and schema.label is not None and schema.label.name == target:
+        if schema.label.kind != "target":
+            raise InputError(f"the schema declares '{target}' as a label of classes, not as a target")
+        return schema.label
+    for bits in range(MAX_TARGET_BITS, 0, -1):
+        try:
+            replace(shape, classes=0, target_bits=bits)
+        except ExactnessError:
+            continue
+        return propose_column(target, values, bits, "target").column
+    raise ExactnessError(f"{shape.rows} rows leave no bit for the target '{target}'; use smaller weights or fewer rows")
+
+
+def whole_weights(weights: Values, rows: int) -> npt.NDArray[np.uint64]:
+    """Weights as whole numbers from 0 on."""
+    values = np.asarray(weights)
+    if values.shape != (rows,):
+        raise InputError(f"{rows} rows need as many weights, not {values.shape}")
+    if values.dtype.kind not in "iubf" or not np.isfinite(values).all() or (values != np.floor(values)).any():
+        raise InputError("weights must be whole numbers: scale fractions first")
+    if (values < 0).any() or (values >= 1 << MAX_WEIGHT_BITS).any():
+        raise InputError(f"weights must be from 0 to {(1 << MAX_WEIGHT_BITS) - 1:,}")
+    return values.astype(np.uint64)
+
+
+def _with_class_weights(
+    wanted: Any, classes: Sequence[Any], y: npt.NDArray[np.uint64], shape: TreeShape, heavy: Values | None
+) -> tuple[TreeShape, Any, float]:
+    """The shape with public class weights, or, for "balanced", rows weighed in secret; and the largest relative error.
+
+    Balanced weights would tell how many rows a class has, so they do not become public.
+    """
+    if wanted is None:
+        return shape, heavy, 0.0
+    if isinstance(wanted, str):
+        if wanted != "balanced":
+            raise InputError(f"class_weight must be 'balanced' or weights by class, not {wanted!r}")
+        mass = np.ones(len(y), np.uint64) if heavy is None else heavy
+        counts = [int(mass[y == c].sum()) for c in range(len(classes))]
+        exact = [Fraction(1, count) if count else Fraction(1) for count in counts]
+        factors, error = _whole_factors(exact, shape)
+        heavy = (mass * np.array(factors, np.uint64)[y.astype(np.int64)]).astype(np.uint64)
+        return replace(shape, weight_bits=max(1, int(heavy.max(initial=1)).bit_length())), heavy, error
+    if not isinstance(wanted, Mapping):
+        raise InputError(f"class_weight must be 'balanced' or weights by class, not {type(wanted).__name__}")
+    known = {class_key(name): Fraction(str(weight)) for name, weight in wanted.items()}
+    unknown = known.keys() - {class_key(name) for name in classes}
+    if unknown or any(weight <= 0 for weight in known.values()):
+        raise InputError("class_weight must have a positive weight for some or all of the classes, and no others")
+    factors, error = _whole_factors([known.get(class_key(name), Fraction(1)) for name in classes], shape)
+    return replace(shape, class_weights=tuple(factors)), heavy, error
+
+
+def _whole_factors(exact: Sequence[Fraction], shape: TreeShape) -> tuple[list[int], float]:
+    """Whole numbers in the proportion of the given ones as far as scores stay exact, and the largest relative error."""
+    scale = Fraction(math.lcm(*(f.denominator for f in exact)), 1)
+    scale /= math.gcd(*(int(f * scale) for f in exact))
+    largest = min((1 << MAX_WEIGHT_BITS) - 1, MAX_MASS // shape.mass_bound)
+    if largest < 1:
+        raise ExactnessError("the rows' weights leave no room for class weights; use smaller weights or fewer rows")
+    scale = min(scale, Fraction(largest) / max(exact))
+    factors = [max(1, round(f * scale)) for f in exact]
+    return factors, max(float(abs(factor / (f * scale) - 1)) for factor, f in zip(factors, exact, strict=True))
+
+
 def _classes(target: str, labels: Values, schema: Schema | None) -> list[Any]:
-    """The two class values, sorted; where a schema lists them, those it lists."""
+    """The class values, sorted; where a schema lists them, those it lists."""
     if labels.dtype == object and any(value is None for value in labels):
         raise InputError(f"the label column '{target}' has missing values; drop those rows first")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -99,10 +258,10 @@ def _classes(target: str, labels: Values, schema: Schema | None) -> list[Any]:
         classes = sorted(known[key] if key in known else as_found(name) for key, name in declared.items())
     elif len(classes) == 1:
         raise InputError(f"the label column '{target}' has one class only: there is nothing to learn")
-    if len(classes) != 2:
+    if len(classes) > MAX_CLASSES:
         raise InputError(
-            f"Only binary classification is supported. The type of the target is multiclass: '{target}' has "
-            f"{len(classes)} classes"
+            f"'{target}' has {len(classes):,} classes; at most {MAX_CLASSES:,} are supported. Is it a number to be "
+            "estimated? Then train a regression tree"
         )
     return classes
 
@@ -122,12 +281,13 @@ class SecretModel:
         return np.stack(self.facts.doubled(columns))
 
     def labels(self, columns: Sequence[Values], ticked: Ticked | None = None) -> Values:
-        """Predicted classes; only these are opened."""
+        """Predicted classes or estimates; only these are opened."""
         numbers = local_parties().labels(self._trees, self._rows(columns), self.facts.shape, ticked)
         return self.facts.labels(numbers)
 
     def probabilities(self, columns: Sequence[Values], ticked: Ticked | None = None) -> npt.NDArray[np.float64]:
         """Probabilities ``[row, class]``, in steps of 2^-16; only these are opened."""
+        self.facts.need_classes()
         if not self._trees[0].counts:
             raise InputError("this model has no class counts, so no probabilities: train it with algorithm 'fast'")
         found: npt.NDArray[np.float64] = local_parties().probabilities(
@@ -135,14 +295,20 @@ class SecretModel:
         )
         return found
 
+    def _evaluated(self, columns: Sequence[Values], labels: Values, ticked: Ticked | None) -> Any:
+        return local_parties().evaluation(
+            self._trees, self._rows(columns), self.facts.truth(labels), self.facts.shape, ticked
+        )
+
     def confusion(
         self, columns: Sequence[Values], labels: Values, ticked: Ticked | None = None
     ) -> npt.NDArray[np.int64]:
         """The confusion matrix ``[true, predicted]``; nothing else is opened, no prediction either."""
-        truth = self.facts.class_numbers(labels)
-        return local_parties().confusion(
-            self._trees, self._rows(columns), truth, self.facts.shape, len(self.facts.classes), ticked
-        )
+        return self.facts.matrix(self._evaluated(columns, labels, ticked))
+
+    def errors(self, columns: Sequence[Values], labels: Values, ticked: Ticked | None = None) -> Errors:
+        """Mean squared error and R² of a regression tree; only the three sums they need are opened."""
+        return self.facts.errors(self._evaluated(columns, labels, ticked), len(labels))
 
     def reveal(self, counts: bool = False) -> RevealedTree:
         """Open the tree; with ``counts`` also how many training rows of each class reached its nodes."""
@@ -170,5 +336,5 @@ class Trained:
 def train_secret(prepared: Prepared, progress: Progress | None = None) -> Trained:
     """Share a prepared table among the local parties and train."""
     facts = prepared.facts
-    outcome = local_parties().train(prepared.x, prepared.y, facts.shape, facts.algorithm, progress)
+    outcome = local_parties().train(prepared.x, prepared.y, facts.shape, facts.algorithm, progress, prepared.weights)
     return Trained(SecretModel(facts, outcome.value), outcome.reports)

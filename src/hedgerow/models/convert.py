@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: ModelFacts) -> Any:
     """``nodes`` in depth-first order, true side first, with the limit of each test ``value <= limit``."""
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree
 
-    classes, attributes = len(facts.classes), len(facts.attribute_names)
+    regression = facts.shape.regression
+    classes, attributes = len(facts.classes) or 1, len(facts.attribute_names)
     inner = Tree(attributes, np.array([classes], dtype=np.intp), 1)
     state = inner.__getstate__()
     table = np.zeros(len(nodes), dtype=state["nodes"].dtype)
@@ -26,12 +27,16 @@ def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: Mo
     index = {id(node): k for k, node in enumerate(nodes)}
     depth = dict.fromkeys(range(len(nodes)), 0)
     for k, node in enumerate(nodes):
-        counts = np.array(node.counts if node.counts is not None else _vote(node, classes), float)
-        fractions = counts / counts.sum()
-        values[k, 0] = fractions
         row = table[k]
-        row["impurity"] = 1 - (fractions**2).sum()
-        row["n_node_samples"], row["weighted_n_node_samples"] = int(counts.sum()), counts.sum()
+        if regression:
+            values[k, 0], rows = _mean(node, facts)
+        else:
+            counts = np.array(node.counts if node.counts is not None else _vote(node, classes), float)
+            rows = float(counts.sum())
+            values[k, 0] = counts / (rows or 1)
+            row["impurity"] = 1 - (values[k, 0] ** 2).sum()
+        row["n_node_samples"], row["weighted_n_node_samples"] = int(rows), rows
+        row["missing_go_to_left"] = bool(node.children)
         row["feature"], row["threshold"] = (node.attribute, limits[k]) if node.children else (-2, -2.0)
         row["left_child"] = row["right_child"] = -1
         if node.children:
@@ -40,8 +45,10 @@ def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: Mo
                 depth[index[id(child)]] = depth[k] + 1
     deepest = max(depth.values())
     inner.__setstate__({"max_depth": deepest, "node_count": len(nodes), "nodes": table, "values": values})
-    model = DecisionTreeClassifier(max_depth=max(1, facts.shape.height))
-    model.tree_, model.classes_, model.n_classes_ = inner, np.asarray(facts.classes), classes
+    model = (DecisionTreeRegressor if regression else DecisionTreeClassifier)(max_depth=max(1, facts.shape.height))
+    model.tree_ = inner
+    if not regression:
+        model.classes_, model.n_classes_ = np.asarray(facts.classes), classes
     model.n_features_in_, model.n_outputs_, model.max_features_ = attributes, 1, attributes
     model.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
     return model
@@ -53,3 +60,12 @@ def _vote(node: RevealedNode, classes: int) -> list[int]:
         return [int(c == node.label) for c in range(classes)]
     true, false = (_vote(child, classes) for child in node.children)
     return [a + b for a, b in zip(true, false, strict=True)]
+
+
+def _mean(node: RevealedNode, facts: ModelFacts) -> tuple[float, float]:
+    """A node's estimate and rows; where sums were not opened, inner nodes take the mean of their children."""
+    if node.children is None:
+        assert node.label is not None
+        return facts.estimate(node.label), float(node.counts[0]) if node.counts else 1.0
+    (a, m), (b, n) = (_mean(child, facts) for child in node.children)
+    return (a * m + b * n) / ((m + n) or 1), m + n

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..tables import Schema, class_numbers, encode_doubled
-from ..trees.shape import TreeShape
+from ..tables import Column, Schema, class_numbers, encode, encode_doubled
+from ..trees.predict import Errors
+from ..trees.shape import MEAN_PLACES, TreeShape
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """The public part of a model. ``classes`` are plain values: numbers, text or booleans."""
+    """The public part of a model. ``classes`` are plain values: numbers, text or booleans; none if a number is
+    estimated."""
 
     shape: TreeShape
     schema: Schema
@@ -31,8 +34,23 @@ class ModelFacts:
         """Names of the attributes, in the order of their numbers."""
         return [column.name for column in self.schema.attributes]
 
+    @property
+    def target_column(self) -> Column:
+        """How labels or targets are kept."""
+        label = self.schema.label
+        assert label is not None
+        return label
+
+    def estimate(self, label: int) -> float:
+        """A leaf's mean, kept times 2^16, in the target's own units."""
+        column = self.target_column
+        return float((Fraction(int(label), 1 << MEAN_PLACES) - column.offset) / Fraction(10) ** column.decimals)
+
     def labels(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Class values for class numbers."""
+        """Class values for class numbers, or estimates for means."""
+        if self.shape.regression:
+            values, inverse = np.unique(numbers, return_inverse=True)
+            return np.array([self.estimate(value) for value in values], float)[inverse]
         return np.asarray(self.classes)[numbers.astype(np.int64)]
 
     def doubled(self, columns: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[np.uint64]]:
@@ -42,9 +60,28 @@ class ModelFacts:
             raise InputError(f"the model has {len(attributes)} attributes, the rows have {len(columns)}")
         return [encode_doubled(column, values) for column, values in zip(attributes, columns, strict=True)]
 
-    def class_numbers(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        """Every label's place in the list of classes."""
+    def truth(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+        """Every label's place in the list of classes, or targets as whole numbers."""
+        if self.shape.regression:
+            return encode(self.target_column, labels)[0]
         return class_numbers(self.target, labels, self.classes)
+
+    def matrix(self, opened: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """An opened confusion matrix ``[true, predicted]``."""
+        self.need_classes()
+        return opened.astype(np.int64).reshape(self.shape.classes, self.shape.classes)
+
+    def errors(self, opened: npt.NDArray[Any], rows: int) -> Errors:
+        """What the opened sums of squared errors say."""
+        if not self.shape.regression:
+            raise InputError("the model predicts classes: ask for the confusion matrix")
+        # An offset is in the truth and in the estimates, so errors and spread do not know it.
+        return Errors.of_sums(opened.tolist(), rows, Fraction(10) ** -self.target_column.decimals)
+
+    def need_classes(self) -> None:
+        """Refuse what only a model of classes has."""
+        if self.shape.regression:
+            raise InputError("the model estimates a number: it has no probabilities and no confusion matrix")
 
     def entry(self) -> dict[str, Any]:
         """As it stands in a manifest."""
@@ -61,14 +98,11 @@ class ModelFacts:
     def of_entry(entry: Any) -> ModelFacts:
         """The inverse of :meth:`entry`; raises :class:`InputError` on anything else."""
         try:
-            shape = {name: entry["shape"][name] for name in ("rows", "attributes", "height", "value_bits")}
             classes = tuple(entry["classes"])
-            plain = all(type(value) is int for value in shape.values())
-            plain = plain and len(classes) == 2 and all(isinstance(value, str | int | float) for value in classes)
-            if not plain:
+            if not all(isinstance(value, str | int | float) for value in classes):
                 raise InputError("the model's manifest contradicts itself")
             facts = ModelFacts(
-                TreeShape(**shape),
+                _shape_of(entry["shape"]),
                 Schema.of_entries(entry["columns"]),
                 str(entry["target"]),
                 classes,
@@ -77,7 +111,27 @@ class ModelFacts:
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"the model's manifest is incomplete ({type(error).__name__})") from None
-        fits = facts.shape.attributes == len(facts.schema.attributes)
-        if not (fits and facts.shape.value_bits == facts.schema.value_bits):
+        shape, schema = facts.shape, facts.schema
+        label = schema.label
+        fits = shape.attributes == len(schema.attributes) and shape.value_bits == schema.value_bits
+        fits = fits and shape.categories == schema.categories and shape.classes == len(classes)
+        fits = fits and label is not None and (label.kind == "target") == shape.regression
+        if not (fits and (not shape.regression or label.bits == shape.target_bits)):  # type: ignore[union-attr]
             raise InputError("the model's manifest contradicts itself")
         return facts
+
+
+def _shape_of(entry: Any) -> TreeShape:
+    """A shape from plain values; what older manifests do not say has its ordinary value."""
+    plain: dict[str, Any] = {}
+    for part in fields(TreeShape):
+        value = entry[part.name] if part.default is MISSING or part.name in entry else part.default
+        if part.name in ("categories", "class_weights"):
+            value = tuple(value)
+            whole = all(type(item) is int for item in value)
+        else:
+            whole = type(value) is (str if part.name == "min_impurity_decrease" else int)
+        if not whole:
+            raise InputError("the model's manifest contradicts itself")
+        plain[part.name] = value
+    return TreeShape(**plain)

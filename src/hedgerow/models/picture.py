@@ -46,7 +46,8 @@ def draw_tree(tree: RevealedTree, caption: Callable[[RevealedNode], str], path: 
             ax.plot([x, cx], [y, cy], color=EDGE_COLOUR, linewidth=1, zorder=1)
             ax.text((x + cx) / 2, (y + cy) / 2, answer, fontsize=7, color=EDGE_COLOUR, ha="center", va="center",
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, zorder=2)  # fmt: skip
-        colour = TEST_COLOUR if node.label is None else COLOURS[node.label % len(COLOURS)]
+        regression = tree.facts.shape.regression
+        colour = TEST_COLOUR if node.label is None else COLOURS[0 if regression else node.label % len(COLOURS)]
         box = {"boxstyle": "round,pad=0.45", "facecolor": colour, "edgecolor": EDGE_COLOUR}
         ax.text(x, y, caption(node), ha="center", va="center", fontsize=9, bbox=box, zorder=3, parse_math=False)
     ax.set_xlim(-0.6, leaves - 0.4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,26 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..reference.node import Leaf
 from ..sharing import reconstruct
-from ..tables.fixed import at_most, threshold_text, threshold_units
+from ..tables import Column
+from ..tables.fixed import at_most, is_missing_test, threshold_text, threshold_units
 from ..trees.model import SharedTree, decode, reconstruct_tree
 from .facts import ModelFacts
 
 
 @dataclass(frozen=True, slots=True)
 class RevealedNode:
-    """A leaf with a class number, or a test ``2·value < threshold`` on fixed-point values with two children.
+    """A leaf with a class number (or a mean times 2^16), or a test with two children: ``2·value < threshold`` on
+    fixed-point values, or whether an attribute has a category.
 
-    ``counts`` are training rows per class, where they were opened.
+    ``counts`` are training rows per class (their weights, where rows had weights), or in regression the number of rows
+    (their weight) and the sum of their targets, where they were opened.
     """
 
     counts: tuple[int, ...] | None
     label: int | None = None
     attribute: int = -1
     threshold: int = 0
+    category: int | None = None
     if_true: RevealedNode | None = None
     if_false: RevealedNode | None = None
 
@@ -50,19 +55,22 @@ def reveal_tree(trees: Sequence[SharedTree], facts: ModelFacts, counts: bool = F
     if counts:
         if not trees[0].counts:
             raise InputError("this model has no class counts: train it with algorithm 'fast'")
-        columns = [reconstruct([tree.counts[c] for tree in trees]) for c in range(len(facts.classes))]
+        columns = [reconstruct([tree.counts[c] for tree in trees]) for c in range(len(trees[0].counts))]
         table = {number: tuple(int(column[i]) for column in columns) for i, number in enumerate(numbers)}
+    features = facts.shape.features
     splits = [{int(n): int(t) for n, t in zip(layer[0], layer[2], strict=True)} for layer in opened.inner]
 
     def build(node: Any, layer: int, number: int) -> RevealedNode:
+        if isinstance(node, Leaf):
+            none = (0,) * len(trees[0].counts)
+            return RevealedNode(table.get(number, none) if counts else None, label=node.label)
         while layer < opened.height and splits[layer][number] == 0:
             layer += 1
-        if isinstance(node, Leaf):
-            return RevealedNode(table.get(number) if counts else None, label=node.label)
         true = build(node.if_true, layer + 1, number + (1 << layer))
         false = build(node.if_false, layer + 1, number)
         both = tuple(a + b for a, b in zip(true.counts or (), false.counts or (), strict=True)) if counts else None
-        return RevealedNode(both, None, node.attribute, node.threshold, true, false)
+        feature = features[node.attribute]
+        return RevealedNode(both, None, feature.attribute, node.threshold, feature.category, true, false)
 
     return RevealedTree(build(plain, 0, 1), facts)
 
@@ -92,29 +100,56 @@ class RevealedTree:
         return max(depth for _, depth in self._walk())
 
     def threshold(self, node: RevealedNode) -> float:
-        """A node's threshold in the attribute's own units; the true side has smaller values."""
+        """A number's threshold in the attribute's own units; the true side has smaller values."""
         return threshold_units(self.facts.schema.attributes[node.attribute], node.threshold)
 
-    def _test(self, node: RevealedNode) -> tuple[str, str]:
-        column = self.facts.schema.attributes[node.attribute]
-        return column.name, threshold_text(column, node.threshold)
+    def _column(self, node: RevealedNode) -> Column:
+        return self.facts.schema.attributes[node.attribute]
 
-    def _class(self, node: RevealedNode) -> str:
+    def _asks_missing(self, node: RevealedNode) -> bool:
+        """Whether a node asks if the value is missing."""
+        column = self._column(node)
+        if node.category is not None:
+            return column.category_text(node.category) is None
+        return is_missing_test(column, node.threshold)
+
+    def _answers(self, node: RevealedNode) -> tuple[str, str]:
+        """A node's test in words, as it is true and as it is false."""
+        column = self._column(node)
+        if self._asks_missing(node):
+            return f"{column.name} is missing", f"{column.name} is not missing"
+        if node.category is not None:
+            category = column.category_text(node.category)
+            return f"{column.name} = {category}", f"{column.name} != {category}"
+        limit = threshold_text(column, node.threshold)
+        return f"{column.name} <  {limit}", f"{column.name} >= {limit}"
+
+    def _outcome(self, node: RevealedNode) -> str:
+        """A leaf in words."""
         assert node.label is not None
+        if self.facts.shape.regression:
+            return f"{self.facts.estimate(node.label):.6g}"
         return str(self.facts.classes[node.label])
+
+    def _counted(self, counts: tuple[int, ...]) -> list[Any]:
+        """Opened counts for people: rows per class, or rows and the sum of targets in their own units."""
+        if not self.facts.shape.regression:
+            return list(counts)
+        column, (rows, total) = self.facts.target_column, counts
+        return [rows, float(Fraction(total - rows * column.offset) / Fraction(10) ** column.decimals)]
 
     def export_text(self) -> str:
         """The tree as indented lines, in the manner of scikit-learn's ``export_text``."""
         lines: list[str] = []
 
         def show(node: RevealedNode, indent: str) -> None:
-            counts = "" if node.counts is None else f"   {list(node.counts)}"
+            counts = "" if node.counts is None else f"   {self._counted(node.counts)}"
             if node.children is None:
-                lines.append(f"{indent}|--- class: {self._class(node)}{counts}")
+                kind = "value" if self.facts.shape.regression else "class"
+                lines.append(f"{indent}|--- {kind}: {self._outcome(node)}{counts}")
                 return
-            name, limit = self._test(node)
-            for sign, child in zip(("< ", ">="), node.children, strict=True):
-                lines.append(f"{indent}|--- {name} {sign} {limit}")
+            for answer, child in zip(self._answers(node), node.children, strict=True):
+                lines.append(f"{indent}|--- {answer}")
                 show(child, indent + "|   ")
 
         show(self.root, "")
@@ -123,13 +158,29 @@ class RevealedTree:
     def to_dict(self) -> dict[str, Any]:
         """The tree as nested dictionaries of plain values."""
 
+        regression = self.facts.shape.regression
+
         def plain(node: RevealedNode) -> dict[str, Any]:
-            counts = {} if node.counts is None else {"samples": sum(node.counts), "counts": list(node.counts)}
+            counts: dict[str, Any] = {}
+            if node.counts is not None and regression:
+                counts = dict(zip(("samples", "sum"), self._counted(node.counts), strict=True))
+            elif node.counts is not None:
+                counts = {"samples": sum(node.counts), "counts": list(node.counts)}
             if node.children is None:
-                return {"class": self.facts.classes[node.label or 0], **counts}
-            name, _ = self._test(node)
+                assert node.label is not None
+                if regression:
+                    return {"value": self.facts.estimate(node.label), **counts}
+                return {"class": self.facts.classes[node.label], **counts}
+            column = self._column(node)
+            test: dict[str, Any] = {"attribute": column.name}
+            if self._asks_missing(node):
+                test["missing"] = True
+            elif node.category is not None:
+                test["category"] = column.category_text(node.category)
+            else:
+                test["below"] = self.threshold(node)
             true, false = (plain(child) for child in node.children)
-            return {"attribute": name, "below": self.threshold(node), **counts, "true": true, "false": false}
+            return {**test, **counts, "true": true, "false": false}
 
         return {"classes": list(self.facts.classes), "target": self.facts.target, "tree": plain(self.root)}
 
@@ -148,11 +199,13 @@ class RevealedTree:
         return "\n".join([*lines, "}"]) + "\n"
 
     def _caption(self, node: RevealedNode) -> str:
-        counts = "" if node.counts is None else f"\n{sum(node.counts)} rows: {' / '.join(map(str, node.counts))}"
-        if node.children is None:
-            return self._class(node) + counts
-        name, limit = self._test(node)
-        return f"{name} < {limit}{counts}"
+        counts = ""
+        if node.counts is not None:
+            rows = node.counts[0] if self.facts.shape.regression else sum(node.counts)
+            counts = f"\n{rows} rows"
+            if not self.facts.shape.regression:
+                counts += f": {' / '.join(map(str, node.counts))}"
+        return (self._outcome(node) if node.children is None else self._answers(node)[0].replace(" <  ", " < ")) + counts
 
     def plot(self, path: Path | str | None = None, ax: Any = None) -> Any:
         """Draw the tree with Matplotlib, into ``ax`` or a new figure, and with ``path`` to a file; returns the axes."""
@@ -162,22 +215,25 @@ class RevealedTree:
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """The normalised total decrease of Gini impurity by each attribute; needs opened counts."""
+        """The normalised total decrease of impurity (Gini or squared error) by each attribute; needs opened counts."""
         if self.root.counts is None:
             raise InputError("importances need the leaves' counts: call reveal(counts=True)")
 
-        def impurity(node: RevealedNode) -> float:
-            counts = np.array(node.counts, float)
-            return float(counts.sum() - (counts**2).sum() / counts.sum())
+        def impurity(node: RevealedNode) -> Fraction:
+            # Up to what splitting does not change: the sum of squares over the weight, with the sign turned.
+            counts = node.counts or (0,)
+            mass = counts[0] if self.facts.shape.regression else sum(counts)
+            sums = counts[1:] if self.facts.shape.regression else counts
+            return -Fraction(sum(value * value for value in sums), mass or 1)
 
         found = np.zeros(len(self.facts.attribute_names))
         for node, _ in self._walk():
             if node.children:
-                found[node.attribute] += impurity(node) - sum(impurity(child) for child in node.children)
+                found[node.attribute] += float(impurity(node) - sum(impurity(child) for child in node.children))
         return found / found.sum() if found.sum() > 0 else found
 
     def predict(self, x: Any) -> npt.NDArray[Any]:
-        """Classes of plain rows ``x[row, attribute]``, in the table's own units."""
+        """Classes or estimates of plain rows ``x[row, attribute]``, in the table's own units."""
         names = self.facts.attribute_names
         if hasattr(x, "columns") and set(names) <= set(x.columns):
             columns = [np.asarray(x[name]) for name in names]
@@ -193,7 +249,8 @@ class RevealedTree:
             if node.children is None:
                 labels[rows] = node.label or 0
                 return
-            passes = values[node.attribute][rows] < node.threshold
+            mine = values[node.attribute][rows]
+            passes = mine < node.threshold if node.category is None else mine == node.category
             fill(node.children[0], rows[passes])
             fill(node.children[1], rows[~passes])
 
@@ -201,16 +258,22 @@ class RevealedTree:
         return self.facts.labels(labels)
 
     def to_sklearn(self) -> Any:
-        """A fitted ``sklearn.tree.DecisionTreeClassifier`` with the same tests, for scikit-learn's tools.
+        """A fitted scikit-learn tree (classifier or regressor) with the same tests, for scikit-learn's tools.
 
-        scikit-learn sees attributes as 32-bit floating point and has tests ``value <= limit``.
+        scikit-learn sees attributes as 32-bit floating point and has tests ``value <= limit``; missing values take the
+        same way there. It has no tests of categories, so a tree with such is refused.
         """
         from .convert import to_sklearn
 
         nodes = [node for node, _ in self._walk()]
-        columns = self.facts.schema.attributes
-        limits = [at_most(columns[node.attribute], node.threshold) if node.children else -2.0 for node in nodes]
+        if any(node.category is not None for node in nodes):
+            raise InputError("the tree tests categories, which scikit-learn's trees cannot; use to_json() or to_dot()")
+        limits = [-2.0 if node.children is None else self._limit(node) for node in nodes]
         return to_sklearn(nodes, limits, self.facts)
+
+    def _limit(self, node: RevealedNode) -> float:
+        """A number's test as ``value <= limit``; only a missing value passes the one for missing values."""
+        return -np.inf if self._asks_missing(node) else at_most(self._column(node), node.threshold)
 
     def to_onnx(self) -> bytes:
         """The tree as an ONNX model, through ``skl2onnx`` (``pip install hedgerow[onnx]``)."""

@@ -83,7 +83,7 @@ def tree_of_bytes(content: bytes, facts: ModelFacts) -> SharedTree:
         number, attribute, threshold = (share(name, shape.layer_length(k)) for name in names)
         inner.append((number, attribute, threshold))
     length = shape.layer_length(shape.height)
-    counts = [c for c in range(len(facts.classes)) if f"leaf.count{c}.left" in arrays]
+    counts = [c for c in range(shape.classes or 2) if f"leaf.count{c}.left" in arrays]
     return SharedTree(
         inner,
         (share("leaf.number", length), share("leaf.label", length)),

@@ -34,7 +34,7 @@ class Items:
 
 
 def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare:
-    """The bit p/q < p'/q' by cross products, in 2^64 where they fit and in 2^128 otherwise; p may be in 2^128 already."""
+    """The bit p/q < p'/q' by cross products, in 2^64 where they fit and else in 2^128, where p may be already."""
     p, q, p2, q2 = a.p, a.q, b.p, b.q
     if cross_bits + 1 > RING64.bits or p.ring == RING128:
         n = len(p)

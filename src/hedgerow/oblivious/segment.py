@@ -233,7 +233,9 @@ def segment_best_cost(
         count = (count + 1) // 2
         ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
         cost += (
-            less_score_cost(half, cross_bits, score) + gates_cost(1, 2 * half + ahead) + multiply_bit_cost(2 * half, columns)
+            less_score_cost(half, cross_bits, score)
+            + gates_cost(1, 2 * half + ahead)
+            + multiply_bit_cost(2 * half, columns)
         )
     cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:

@@ -1,5 +1,5 @@
-"""The plaintext training algorithm of HIKC23, Section 2, exactly, and all that Hedgerow learns beyond it: the twin every
-trained tree is compared with.
+"""The plaintext training algorithm of HIKC23, Section 2, exactly, and all that Hedgerow learns beyond it: the twin
+every trained tree is compared with.
 
 Stopping: height h reached, all labels equal, no two rows different, or a rule of the problem. Scores are exact
 fractions. Ties are a stated rule.

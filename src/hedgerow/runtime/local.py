@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
+from ..sharing import RING64, ArithmeticShare, reconstruct, split
 from ..trees.model import SharedTree
 from ..trees.predict import batches, probability_table
 from ..trees.shape import TreeShape
 from .processes import PartyProcesses, PartyReport, Progress
-from .programs import run_confusion, run_labels, run_probabilities, run_training
+from .programs import run_evaluation, run_labels, run_probabilities, run_training
 
 Rows = npt.NDArray[np.uint64]
 Ticked = Callable[[int, int], None]
@@ -62,15 +62,22 @@ class LocalParties:
                 raise
 
     def train(
-        self, x: Rows, y: Rows, shape: TreeShape, algorithm: str = "fast", progress: Progress | None = None
+        self,
+        x: Rows,
+        y: Rows,
+        shape: TreeShape,
+        algorithm: str = "fast",
+        progress: Progress | None = None,
+        weights: Rows | None = None,
     ) -> Outcome:
-        """Share ``x[attribute, row]`` and ``y``, train, and return the three parties' shares of the tree."""
-        shares = split(x.reshape(-1), RING64), split(y, RING64)
+        """Share ``x[attribute, row]``, ``y`` and ``weights``, train, and return the parties' shares of the tree."""
+        heavy = [None] * 3 if weights is None else split(weights, RING64)
+        shares = split(x.reshape(-1), RING64), split(y, RING64), heavy
         reports = self._run(run_training, *shares, [shape] * 3, [algorithm] * 3, progress=progress)
         return Outcome([report.result for report in reports], reports)
 
     def labels(self, trees: Sequence[SharedTree], rows: Rows, shape: TreeShape, ticked: Ticked | None = None) -> Any:
-        """Class numbers of rows given doubled, ``rows[attribute, row]``; only these are opened, here."""
+        """Class numbers or estimates of rows given doubled, ``rows[attribute, row]``; only these are opened, here."""
 
         def one(part: list[ArithmeticShare], _: slice) -> Any:
             reports = self._run(run_labels, trees, part, [shape] * 3)
@@ -91,25 +98,22 @@ class LocalParties:
 
         return np.concatenate(self._batched(rows, shape, one, ticked))
 
-    def confusion(
+    def evaluation(
         self,
         trees: Sequence[SharedTree],
         rows: Rows,
         truth: Rows,
         shape: TreeShape,
-        classes: int,
         ticked: Ticked | None = None,
-    ) -> npt.NDArray[np.int64]:
-        """The confusion matrix ``[true, predicted]``; only its entries are opened, summed over all batches."""
+    ) -> npt.NDArray[Any]:
+        """The confusion matrix, flat, or the sums of squared errors; only these are opened, summed over all batches."""
 
         def one(part: list[ArithmeticShare], piece: slice) -> Any:
-            labels = split(truth[piece], RING32)
-            reports = self._run(run_confusion, trees, part, labels, [shape] * 3, [classes] * 3)
+            reports = self._run(run_evaluation, trees, part, split(truth[piece], RING64), [shape] * 3)
             return [report.result for report in reports]
 
         pieces = self._batched(rows, shape, one, ticked)
-        totals = [ArithmeticShare.total([piece[party] for piece in pieces]) for party in range(3)]
-        return reconstruct(totals).astype(np.int64).reshape(classes, classes)
+        return reconstruct([ArithmeticShare.total([piece[party] for piece in pieces]) for party in range(3)])
 
     def _batched(
         self, rows: Rows, shape: TreeShape, one: Callable[[list[ArithmeticShare], slice], Any], ticked: Ticked | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..sharing import ArithmeticShare, Context
+from ..sharing import RING32, ArithmeticShare, Context
 from ..trees.fast import quiet
 from ..trees.model import SharedTree
-from ..trees.predict import confusion, predict_labels, predict_probabilities
+from ..trees.predict import confusion, predict_labels, predict_probabilities, squared_errors
 from ..trees.shape import TreeShape
 from ..trees.train import train_tree
 
@@ -15,10 +15,16 @@ Report = Callable[[int, str], None]
 
 
 def run_training(
-    ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str, report: Report = quiet
+    ctx: Context,
+    x: ArithmeticShare,
+    y: ArithmeticShare,
+    weights: ArithmeticShare | None,
+    shape: TreeShape,
+    algorithm: str,
+    report: Report = quiet,
 ) -> SharedTree:
     """Train a tree; every party keeps its own shares of it."""
-    return train_tree(ctx, x, y, shape, algorithm, progress=report)
+    return train_tree(ctx, x, y, shape, algorithm, progress=report, weights=weights)
 
 
 def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
@@ -27,7 +33,7 @@ def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
 
 
 def run_labels(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape: TreeShape) -> ArithmeticShare:
-    """Shares of every row's class number."""
+    """Shares of every row's class number or estimate."""
     return predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
 
 
@@ -36,9 +42,11 @@ def run_probabilities(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape:
     return predict_probabilities(ctx.step("predict"), tree, _columns(x, shape), shape)
 
 
-def run_confusion(
-    ctx: Context, tree: SharedTree, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, classes: int
+def run_evaluation(
+    ctx: Context, tree: SharedTree, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape
 ) -> ArithmeticShare:
-    """Shares of the confusion matrix alone."""
+    """Shares of the confusion matrix alone, or of the three sums that squared errors need."""
     predicted = predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
-    return confusion(ctx.step("confusion"), y, predicted, classes)
+    if shape.regression:
+        return squared_errors(ctx.step("errors"), y, predicted)
+    return confusion(ctx.step("confusion"), y.narrow(RING32), predicted, shape.classes)

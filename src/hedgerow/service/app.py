@@ -69,6 +69,10 @@ class JobRequest(_Strict):
     target: str = Field(default="", max_length=200)
     max_depth: int = Field(default=5, ge=0, le=62)
     algorithm: Literal["fast", "paper"] = "fast"
+    min_samples_split: int = Field(default=2, ge=2, le=1 << 40)
+    min_samples_leaf: int = Field(default=1, ge=1, le=1 << 40)
+    min_impurity_decrease: str = Field(default="0", pattern=r"^[0-9]{1,12}(\.[0-9]{1,18})?$")
+    class_weight: dict[str, int] = Field(default_factory=dict, max_length=1000)
     model: str = Field(default="", pattern="^([0-9a-f]{32})?$")
     upload: str = Field(default="", pattern="^([0-9a-f]{32})?$")
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
-from ..sharing import RING32, RING64, ArithmeticShare, reconstruct, split
+from ..sharing import RING32, RING64, RING128, ArithmeticShare, Ring, reconstruct, split
 from ..tables import Schema, Table, class_numbers, encode
-from ..trees.predict import probability_table
+from ..trees.predict import Errors, probability_table
 from .consortium import load_identity, read_consortium
 from .peers import PartyConnections
 from .vault import share_bytes
@@ -53,11 +53,12 @@ class Client:
         """Split a table and register it at all three parties, or at none. Returns the dataset's identifier."""
         columns = []
         for column in schema.columns:
-            values = table.column(column.name)
             if column.kind == "label":
-                columns.append(class_numbers(column.name, values, column.classes))
+                columns.append(class_numbers(column.name, table.column(column.name), column.classes))
+            elif column.kind in ("number", "category"):
+                columns.append(encode(column, table.declared([column])[0])[0])
             else:
-                columns.append(encode(column, table.numbers([column.name])[0])[0])
+                columns.append(encode(column, table.attribute(column.name, category=False, missing=False))[0])
         manifest = {"name": name, "schema": schema.entries(), "temporary": False}
         identifier = self._upload(columns, manifest, ticked)
         self._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
@@ -150,19 +151,11 @@ class Client:
         self,
         datasets: Sequence[str],
         target: str,
-        max_depth: int = 5,
         combine: str = "rows",
-        algorithm: str = "fast",
+        **rules: Any,
     ) -> str:
-        """Submit a training job."""
-        return self.submit(
-            kind="train",
-            datasets=list(datasets),
-            target=target,
-            max_depth=int(max_depth),
-            combine=combine,
-            algorithm=algorithm,
-        )
+        """Submit a training job. ``rules`` are the height ``max_depth`` and what else :data:`.spec.TRAINING` names."""
+        return self.submit(kind="train", datasets=list(datasets), target=target, combine=combine, **rules)
 
     def jobs(self) -> list[dict[str, Any]]:
         """This member's jobs as party 0 sees them."""
@@ -221,7 +214,8 @@ class Client:
         for content in self._all("GET", f"/v1/jobs/{job}/result"):
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 count = len(file.files) // 2
-                parts.append([ArithmeticShare(file[f"left{k}"], file[f"right{k}"], RING32) for k in range(count)])
+                sides = [(file[f"left{k}"], file[f"right{k}"]) for k in range(count)]
+                parts.append([ArithmeticShare(left, right, _ring_of(left)) for left, right in sides])
         return [reconstruct(list(column)) for column in zip(*parts, strict=True)]
 
     def reveal(self, facts: ModelFacts, counts: bool) -> RevealedTree:
@@ -242,7 +236,7 @@ class RemoteModel:
         return f"RemoteModel({self.facts.identity}, height {self.facts.shape.height})"
 
     def labels(self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> npt.NDArray[Any]:
-        """Predicted classes, opened here alone."""
+        """Predicted classes or estimates, opened here alone."""
         (numbers,) = self._client.ask("predict", self.facts.identity, self.facts.doubled(columns), ticked)
         return self.facts.labels(numbers)
 
@@ -250,22 +244,38 @@ class RemoteModel:
         self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None
     ) -> npt.NDArray[np.float64]:
         """Probabilities ``[row, class]``, opened here alone."""
+        self.facts.need_classes()
         found = self._client.ask("probabilities", self.facts.identity, self.facts.doubled(columns), ticked)
         return probability_table(found)
+
+    def _evaluated(self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None) -> Any:
+        rows = [*self.facts.doubled(columns), self.facts.truth(labels)]
+        (opened,) = self._client.ask("evaluate", self.facts.identity, rows, ticked)
+        return opened
 
     def confusion(
         self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None
     ) -> npt.NDArray[np.int64]:
         """The confusion matrix ``[true, predicted]``, opened here alone."""
-        truth = self.facts.class_numbers(labels)
-        (matrix,) = self._client.ask("evaluate", self.facts.identity, [*self.facts.doubled(columns), truth], ticked)
-        classes = len(self.facts.classes)
-        square: npt.NDArray[np.int64] = matrix.astype(np.int64).reshape(classes, classes)
-        return square
+        self.facts.need_classes()
+        return self.facts.matrix(self._evaluated(columns, labels, ticked))
+
+    def errors(
+        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None
+    ) -> Errors:
+        """Mean squared error and R²; the three sums they need are opened here alone."""
+        return self.facts.errors(self._evaluated(columns, labels, ticked), len(labels))
 
     def reveal(self, counts: bool = False) -> RevealedTree:
         """The tree, if every party's policy allows it."""
         return self._client.reveal(self.facts, counts)
+
+
+def _ring_of(words: npt.NDArray[Any]) -> Ring:
+    """The ring of a result by the form of its words."""
+    if words.ndim == 2:
+        return RING128
+    return RING32 if words.dtype == RING32.dtype else RING64
 
 
 def _chunks(shares: Sequence[ArithmeticShare], size: int) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ from .peers import Answer, PartyConnections
 from .refusal import Conflict, Forbidden, Unknown
 from .runner import Runner
 from .settings import PartySettings
-from .spec import combined_schema, digest, training_facts
+from .spec import TRAINING, combined_schema, digest, training_facts
 from .vault import Vault
 
 OPEN = ("waiting", "queued", "running", "written")
@@ -134,7 +134,7 @@ class Jobs:
                 raise InputError("a dataset is named twice")
             spec = common | {
                 "datasets": [[table.name, table.id] for table in tables],
-                **{name: request[name] for name in ("combine", "target", "max_depth", "algorithm")},
+                **{name: request[name] for name in TRAINING},
             }
             shape = self._training(spec)[0].shape
             return spec, [table.name for table in tables], shape.rows, shape.height
@@ -146,19 +146,20 @@ class Jobs:
         spec = common | {"model": model.id, "upload": upload.id, "manifest": upload.manifest_hash}
         return spec, [name for name, _ in model.spec["datasets"]], upload.manifest["rows"], facts.shape.height
 
-    def _training(self, spec: dict[str, Any]) -> tuple[ModelFacts, list[dict[str, Any]]]:
+    def _training(self, spec: dict[str, Any]) -> tuple[ModelFacts, dict[str, Any]]:
+        """The facts of the model to come, and where its columns lie."""
         tables = [self._datasets.registered(name) for name, _ in spec["datasets"]]
         if [[table.name, table.id] for table in tables] != spec["datasets"]:
             raise Conflict("a dataset was replaced since the job was submitted")
         schemas = [Schema.of_entries(table.manifest["schema"]) for table in tables]
         schema, rows = combined_schema(schemas, [table.manifest["rows"] for table in tables], spec["combine"])
-        facts = training_facts(spec["id"], schema, rows, spec["target"], spec["max_depth"], spec["algorithm"])
+        facts = training_facts(spec, schema, rows)
         columns = [[column.name for column in schema.columns] for schema in schemas]
         known = [
             {"id": table.id, "rows": table.manifest["rows"], "columns": names}
             for table, names in zip(tables, columns, strict=True)
         ]
-        return facts, known
+        return facts, {"tables": known, "weight": schema.weight.name if schema.weight else None}
 
     def _model(self, identifier: str) -> tuple[Job, ModelFacts]:
         with Session(self._engine) as session:
@@ -314,11 +315,11 @@ class Jobs:
         if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
             raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
         if job.kind == "train":
-            facts, tables = self._training(job.spec)
+            facts, places = self._training(job.spec)
             names = [name for name, _ in job.spec["datasets"]]
             self._still_allowed(job, names, facts.shape.rows, facts.shape.height)
             job.progress = {"facts": facts.entry()}
-            return {"spec": job.spec, "facts": facts.entry(), "tables": tables}
+            return {"spec": job.spec, "facts": facts.entry(), **places}
         model, facts = self._model(job.spec["model"])
         upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"], "claimed")
         if upload.manifest_hash != job.spec["manifest"]:
@@ -517,8 +518,7 @@ def _same_request(spec: dict[str, Any], request: dict[str, Any]) -> bool:
         return False
     if spec["kind"] == "train":
         names = [name for name, _ in spec["datasets"]]
-        fields = ("combine", "target", "max_depth", "algorithm")
-        return names == request["datasets"] and all(spec[field] == request[field] for field in fields)
+        return names == request["datasets"] and all(spec[field] == request[field] for field in TRAINING)
     return bool(spec["model"] == request["model"] and spec["upload"] == request["upload"])
 
 

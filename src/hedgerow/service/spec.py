@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
 from ..models import ModelFacts
-from ..tables import Schema
+from ..tables import Schema, class_key
 from ..trees.shape import TreeShape
+from ..trees.train import check_algorithm
 
 
 def digest(value: Any) -> str:
@@ -29,13 +30,49 @@ def combined_schema(schemas: Sequence[Schema], rows: Sequence[int], combine: str
     return Schema(tuple(column for schema in schemas for column in schema.columns)), rows[0]
 
 
-def training_facts(job: str, schema: Schema, rows: int, target: str, height: int, algorithm: str) -> ModelFacts:
+RULES: dict[str, Any] = {
+    "max_depth": 5,
+    "algorithm": "fast",
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_impurity_decrease": "0",
+    "class_weight": {},
+}
+TRAINING = ("combine", "target", *RULES)
+"""What a training job says besides its datasets."""
+
+
+def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelFacts:
     """The public facts of the model a training job makes."""
-    label = schema.label
+    spec = RULES | dict(spec)
+    target, label, weight = spec["target"], schema.label, schema.weight
     if label is None or label.name != target:
-        raise InputError(f"'{target}' is not the label column of the dataset's schema")
-    if len(label.classes) != 2:
-        raise InputError(f"'{target}' has {len(label.classes)} classes in the schema; two are supported")
-    shape = TreeShape(rows, len(schema.attributes), height, schema.value_bits)
+        raise InputError(f"'{target}' is not the label or target column of the dataset's schema")
+    if label.kind == "label" and len(label.classes) < 2:
+        raise InputError(f"'{target}' has {len(label.classes)} classes in the schema; at least two are needed")
+    shape = TreeShape(
+        rows,
+        len(schema.attributes),
+        spec["max_depth"],
+        schema.value_bits,
+        classes=len(label.classes),
+        target_bits=label.bits if label.kind == "target" else 0,
+        weight_bits=weight.bits if weight else 0,
+        categories=schema.categories,
+        min_samples_split=spec["min_samples_split"],
+        min_samples_leaf=spec["min_samples_leaf"],
+        min_impurity_decrease=spec["min_impurity_decrease"],
+        class_weights=_class_weights(spec["class_weight"], label.classes),
+    )
+    check_algorithm(spec["algorithm"], shape)
     ordered = Schema((*schema.attributes, label))
-    return ModelFacts(shape, ordered, target, label.classes, algorithm, job)
+    return ModelFacts(shape, ordered, target, label.classes, spec["algorithm"], spec["id"])
+
+
+def _class_weights(wanted: Mapping[str, int], classes: Sequence[str]) -> tuple[int, ...]:
+    """Weights in the order of the classes; a class without one weighs one."""
+    known = {class_key(name): weight for name, weight in wanted.items()}
+    unknown = known.keys() - {class_key(name) for name in classes}
+    if unknown:
+        raise InputError("class_weight names a class that is not in the schema")
+    return tuple(known.get(class_key(name), 1) for name in classes) if known else ()

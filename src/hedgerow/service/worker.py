@@ -21,9 +21,9 @@ import numpy as np
 from .. import kernels as _compiled_first  # noqa: F401
 from ..errors import HedgerowError, PeerError
 from ..models import ModelFacts, PartyModel, load_party, save_party
-from ..runtime.programs import run_confusion, run_labels, run_probabilities, run_training
+from ..runtime.programs import run_evaluation, run_labels, run_probabilities, run_training
 from ..runtime.worker import keep_freed_memory
-from ..sharing import RING32, ArithmeticShare, Context
+from ..sharing import ArithmeticShare, Context
 from ..transport import Agreement, Identity, Patience, connect
 from ..trees.predict import batches
 from .vault import Vault
@@ -107,20 +107,20 @@ def _run(ctx: Context, job: dict[str, Any], directory: Path) -> None:
 
     facts = ModelFacts.of_entry(job["facts"])
     if spec["kind"] == "train":
-        x, y = training_table(vault, job["tables"], facts, spec["combine"])
-        tree = run_training(ctx.step("train"), x, y, facts.shape, facts.algorithm, report=report)
+        x, y, weights = training_table(vault, job["tables"], facts, spec["combine"], job["weight"])
+        tree = run_training(ctx.step("train"), x, y, weights, facts.shape, facts.algorithm, report=report)
         save_party(PartyModel(facts, job["party"], tree), directory / "model")
         return
     tree = load_party(vault.model(spec["model"])).tree
     rows, attributes, shape = job["rows"], facts.shape.attributes, facts.shape
     columns = [vault.column(spec["upload"], rows, j).narrow(shape.value_ring) for j in range(attributes)]
-    truth = vault.column(spec["upload"], rows, attributes).narrow(RING32) if spec["kind"] == "evaluate" else None
+    truth = vault.column(spec["upload"], rows, attributes) if spec["kind"] == "evaluate" else None
     parts: list[list[ArithmeticShare]] = []
     for piece in batches(shape, rows):
         x = ArithmeticShare.concatenate([column[piece] for column in columns])
         if truth is not None:
             step = ctx.step("evaluate")
-            parts.append([run_confusion(step, tree, x, truth[piece], shape, len(facts.classes))])
+            parts.append([run_evaluation(step, tree, x, truth[piece], shape)])
         elif spec["kind"] == "probabilities":
             parts.append(run_probabilities(ctx.step("probabilities"), tree, x, shape))
         else:
@@ -139,9 +139,9 @@ def _joined(parts: list[list[ArithmeticShare]], summed: bool) -> Any:
 
 
 def training_table(
-    vault: Vault, tables: list[dict[str, Any]], facts: ModelFacts, combine: str
-) -> tuple[ArithmeticShare, ArithmeticShare]:
-    """Attributes, one after the other, and labels of the combined datasets."""
+    vault: Vault, tables: list[dict[str, Any]], facts: ModelFacts, combine: str, weight: str | None
+) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare | None]:
+    """Attributes, one after the other, labels and maybe weights of the combined datasets."""
 
     def column(name: str) -> ArithmeticShare:
         found = [
@@ -151,7 +151,8 @@ def training_table(
         ]
         return ArithmeticShare.concatenate(found) if combine == "rows" else found[0]
 
-    return ArithmeticShare.concatenate([column(name) for name in facts.attribute_names]), column(facts.target)
+    attributes = ArithmeticShare.concatenate([column(name) for name in facts.attribute_names])
+    return attributes, column(facts.target), None if weight is None else column(weight)
 
 
 if __name__ == "__main__":

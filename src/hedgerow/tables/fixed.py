@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .schema import MAX_BITS, Column
+from .schema import MAX_BITS, MAX_CATEGORIES, Column, class_key
 
 MAX_DECIMALS = 15
 ROUNDED_BITS = 52
@@ -86,12 +86,19 @@ def _width(values: Values, decimals: int) -> tuple[int, bool]:
     return max(1, high.bit_length()), False
 
 
-def propose_column(name: str, values: Values, most_bits: int = MAX_BITS) -> Proposal:
+def propose_column(name: str, values: Values, most_bits: int = MAX_BITS, kind: str = "number") -> Proposal:
     """The fewest decimals that keep every value exactly; failing that, as many as fit, with the largest error.
 
-    ``most_bits`` is what the number of rows leaves for a value.
+    ``most_bits`` is what the number of rows leaves for a value. A number may be missing, a target may not.
     """
-    check_numbers(name, values)
+    present, missing = without_missing(name, values, allowed=kind == "number")
+    if missing.any():
+        most_bits -= 1
+    found = _proposed(name, present, most_bits) if present.size else Proposal(Column(name), 0.0)
+    return Proposal(replace(found.column, kind=kind, missing=bool(missing.any())), found.largest_error)
+
+
+def _proposed(name: str, values: Values, most_bits: int) -> Proposal:
     for decimals in range(MAX_DECIMALS + 1):
         if _exact(values, decimals):
             bits, signed = _width(values, decimals)
@@ -114,61 +121,127 @@ def _rounded(name: str, values: Values, most_bits: int) -> Proposal:
     return Proposal(Column(name, "number", decimals, bits, signed), _error(values, _whole(values, decimals), decimals))
 
 
-def check_numbers(name: str, values: Values) -> None:
-    """Refuse what is no finite number, with the first row (counted from 1) at fault."""
+def without_missing(name: str, values: Values, allowed: bool = False) -> tuple[Values, npt.NDArray[np.bool_]]:
+    """The numbers that are there, and which are not; refuses what is no finite number, with the first row (counted from
+    1) at fault."""
+    if values.dtype == object and all(value is None or isinstance(value, int | float) for value in values):
+        values = np.array([np.nan if value is None else value for value in values.tolist()])
     if values.dtype.kind not in "iubf":
         raise InputError(f"column '{name}' does not hold numbers")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0]) + 1
-        raise InputError(f"column '{name}', row {row}: a value is missing or not finite; fill or drop it first")
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    if missing.any() and not allowed:
+        row = int(np.flatnonzero(missing)[0]) + 1
+        raise InputError(
+            f"column '{name}', row {row}: a value is missing; fill or drop it first, or declare 'missing = true' "
+            "for an attribute"
+        )
+    present = values[~missing] if missing.any() else values
+    if present.dtype.kind == "f" and not np.isfinite(present).all():
+        row = int(np.flatnonzero(np.isinf(values))[0]) + 1
+        raise InputError(f"column '{name}', row {row}: a value is not finite; fill or drop it first")
+    return present, missing
+
+
+def _filled(column: Column, present: Values, missing: npt.NDArray[np.bool_], factor: int) -> npt.NDArray[np.uint64]:
+    """Numbers above the column's base, missing ones at 0."""
+    numbers = present.astype(np.uint64) + np.uint64(factor * column.base)
+    if not missing.any():
+        return numbers
+    out = np.zeros(len(missing), np.uint64)
+    out[~missing] = numbers
+    return out
 
 
 def encode(column: Column, values: Values) -> tuple[npt.NDArray[np.uint64], float]:
-    """Values as whole numbers from 0 on, below 2^bits, and the largest rounding error."""
-    check_numbers(column.name, values)
-    whole = _whole(values, column.decimals)
+    """Values as whole numbers from 0 on in the column's width, categories as places; and the largest rounding error."""
+    if column.kind == "category":
+        return _places(column, values, unknown=None), 0.0
+    present, missing = without_missing(column.name, values, column.missing)
+    whole = _whole(present, column.decimals)
     low, high = -column.offset, (1 << column.bits) - 1 - column.offset
     if whole.size and (int(whole.min()) < low or int(whole.max()) > high):
-        row = int(np.flatnonzero((whole < low) | (whole > high))[0]) + 1
+        at_fault = np.flatnonzero((whole < low) | (whole > high))[0]
+        row = int(np.flatnonzero(~missing)[at_fault]) + 1
         raise InputError(
             f"column '{column.name}', row {row}: the value does not fit the schema's {column.bits} bits with "
             f"{column.decimals} decimals; widen the schema or check the value"
         )
-    return (whole + column.offset).astype(np.uint64), _error(values, whole, column.decimals)
+    return _filled(column, whole + column.offset, missing, 1), _error(present, whole, column.decimals)
 
 
 def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
     """⌊2·v·10^decimals⌋ from 0 on, for prediction; what lies outside the schema's range is moved to its end.
 
     Every test is 2v < t with a whole t inside the range, so neither the rounding down nor the moving changes it.
+    Categories are not doubled; one that is not listed gets the place behind the last.
     """
-    check_numbers(column.name, values)
+    if column.kind == "category":
+        return _places(column, values, unknown=column.places)
+    present, missing = without_missing(column.name, values, column.missing)
     low, high = -column.offset, (1 << column.bits) - 1 - column.offset
-    if values.dtype.kind == "f":
-        doubled = np.rint(2 * _scaled(values, column.decimals))
+    if present.dtype.kind == "f":
+        doubled = np.rint(2 * _scaled(present, column.decimals))
         # The product is rounded; the quotient says on which side of the half grid a value really lies.
-        doubled -= _scaled(doubled / 2, -column.decimals) > values
+        doubled -= _scaled(doubled / 2, -column.decimals) > present
         # 2^63 itself is no 64-bit integer, so what is far beyond comes down in floating point first.
         doubled = np.clip(doubled, 2.0 * low, 2.0**63 - 1024).astype(np.int64)
     elif column.decimals < 0:
-        doubled = values.astype(object) * 2 // 10**-column.decimals
+        doubled = present.astype(object) * 2 // 10**-column.decimals
     else:
-        whole = _whole(values, column.decimals)
+        whole = _whole(present, column.decimals)
         # Moved into the range before it is doubled, so that no 64-bit integer overflows.
         doubled = np.clip(whole, low, high) * 2 + (whole > high)
-    inside: npt.NDArray[np.uint64] = (np.clip(doubled, 2 * low, 2 * high + 1) - 2 * low).astype(np.uint64)
-    return inside
+    inside = np.clip(doubled, 2 * low, 2 * high + 1) - 2 * low
+    return _filled(column, inside, missing, 2)
+
+
+def category_key(value: Any) -> str | None:
+    """What two writings of a category have in common; None if the value is missing."""
+    if value is None or value != value or str(value) == "<NA>":
+        return None
+    return class_key(str(value))
+
+
+def propose_category(name: str, values: Values) -> Column:
+    """All categories that occur, sorted as text."""
+    found = {category_key(value): str(value) for value in set(values.tolist())}
+    missing = found.pop(None, None) is not None
+    if len(found) + missing > MAX_CATEGORIES:
+        raise InputError(
+            f"column '{name}' has {len(found) + missing:,} different values; at most {MAX_CATEGORIES:,} categories are "
+            "supported: leave it out or group its values"
+        )
+    return Column(name, "category", categories=tuple(sorted(found.values())), missing=missing)
+
+
+def _places(column: Column, values: Values, unknown: int | None) -> npt.NDArray[np.uint64]:
+    """Every value's place among the column's categories; others get ``unknown`` or are refused."""
+    place: dict[str | None, int] = {category_key(name): k for k, name in enumerate(column.categories)}
+    if column.missing:
+        place[None] = len(column.categories)
+    keys = {value: place.get(category_key(value), unknown) for value in set(values.tolist())}
+    found = [keys[value] if value in keys else place.get(None, unknown) for value in values.tolist()]
+    if None in found:
+        row = found.index(None) + 1
+        what = "is missing" if category_key(values[row - 1]) is None else "is none of the listed categories"
+        raise InputError(f"column '{column.name}', row {row}: the value {what}; widen the schema or check the value")
+    return np.array(found, np.uint64)
+
+
+def is_missing_test(column: Column, threshold: int) -> bool:
+    """Whether a trained threshold of a number asks if the value is missing."""
+    return column.missing and threshold < 2 * column.base
 
 
 def threshold_units(column: Column, threshold: int) -> float:
     """A trained threshold t of the test 2v < t in the column's own units."""
-    doubled = threshold - 2 * column.offset
+    doubled = threshold - 2 * (column.offset + column.base)
     return float(Fraction(doubled, 2) / Fraction(10) ** column.decimals)
 
 
 def threshold_text(column: Column, threshold: int) -> str:
     """A trained threshold in the column's own units, every digit of it."""
-    doubled = threshold - 2 * column.offset
+    doubled = threshold - 2 * (column.offset + column.base)
     exact = Decimal(5 * doubled).scaleb(-1 - column.decimals)
     text = f"{exact:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -177,14 +250,6 @@ def threshold_text(column: Column, threshold: int) -> str:
 def at_most(column: Column, threshold: int) -> float:
     """The test 2v < t as v ≤ x: the largest x on the half grid below the threshold, in the column's own units."""
     return threshold_units(column, threshold - 1)
-
-
-def class_key(value: Any) -> str:
-    """What two writings of a class have in common: ``1``, ``1.0``, ``True`` and the text "1" are the same one."""
-    try:
-        return f"{float(value):.17g}"
-    except (TypeError, ValueError):
-        return str(value)
 
 
 def class_numbers(name: str, labels: Values, classes: Sequence[Any]) -> npt.NDArray[np.uint64]:

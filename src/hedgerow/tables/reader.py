@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from ..errors import InputError
-from .schema import MAX_COLUMNS, check_names
+from .schema import MAX_COLUMNS, Column, check_names
 
 HEADER_BYTES = 1 << 26
 MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
@@ -26,7 +26,7 @@ MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
 class Table:
     """Columns by name, in order; numbers as NumPy arrays, anything else as arrays of text.
 
-    ``missing`` has the line of the first missing value of a column: such a column cannot be used.
+    ``missing`` has the line of the first missing value of a column: NaN among numbers, None among texts.
     """
 
     names: list[str]
@@ -42,24 +42,37 @@ class Table:
         return len(self.columns[0]) if self.columns else 0
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A column by name."""
+        """A column by name, which must have no gaps."""
+        values = self._named(name)
+        if name in self.missing:
+            raise InputError(f"column '{name}', line {self.missing[name]}: the value is missing; fill or drop it first")
+        return values
+
+    def _named(self, name: str) -> npt.NDArray[Any]:
         if name not in self.names:
             known = ", ".join(self.names[:12]) + (", …" if len(self.names) > 12 else "")
             raise InputError(f"there is no column '{name}'; the table has {known}")
-        if name in self.missing:
-            raise InputError(f"column '{name}', line {self.missing[name]}: the value is missing; fill or drop it first")
         return self.columns[self.names.index(name)]
+
+    def attribute(self, name: str, category: bool, missing: bool = True) -> npt.NDArray[Any]:
+        """A column to test: a category of any kind, or a number; with ``missing`` it may have gaps."""
+        values = self._named(name)
+        if name in self.missing and not missing:
+            raise InputError(
+                f"column '{name}', line {self.missing[name]}: the value is missing, and the schema does not declare "
+                "'missing = true'; fill or drop it first"
+            )
+        if not category:
+            _check_text(name, values, self.line)
+        return values
+
+    def declared(self, columns: Sequence[Column]) -> list[npt.NDArray[Any]]:
+        """The columns a schema declares as attributes."""
+        return [self.attribute(column.name, column.kind == "category", column.missing) for column in columns]
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds anything but numbers."""
         return self.columns[self.names.index(name)].dtype == object
-
-    def numbers(self, names: Sequence[str]) -> list[npt.NDArray[Any]]:
-        """The named columns, which must be numbers without gaps."""
-        columns = [self.column(name) for name in names]
-        for name, values in zip(names, columns, strict=True):
-            _check_text(name, values, self.line)
-        return columns
 
 
 def read_table(path: Path, header: bool = True) -> Table:
@@ -176,7 +189,9 @@ def _array(column: Any) -> npt.NDArray[Any]:
         raise InputError("the file has text that is not UTF-8; save it with UTF-8 encoding")
     if pa.types.is_boolean(kind) and not column.null_count:
         return np.asarray(column).astype(np.int64)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+    if pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return np.asarray(column)
     if pa.types.is_decimal(kind):
         return np.asarray(column.cast(pa.float64()))
@@ -187,9 +202,9 @@ def _check_text(name: str, values: npt.NDArray[Any], line: Callable[[int], int])
     """Refuse a column of text where numbers are needed, with the first line at fault (never its content)."""
     if values.dtype != object:
         return
-    row = next((k for k, value in enumerate(values) if not _is_number(value)), 0)
+    row = next((k for k, value in enumerate(values) if value is not None and not _is_number(value)), 0)
     raise InputError(
-        f"column '{name}', line {line(row)}: text where a number is needed; ignore the column or encode it"
+        f"column '{name}', line {line(row)}: text where a number is needed; ignore the column or make it a category"
     )
 
 

@@ -13,13 +13,28 @@ from ..errors import InputError
 
 MAX_COLUMNS = 10_000
 MAX_BITS = 62
-KINDS = ("number", "label")
+MAX_CATEGORIES = 1000
+KINDS = ("number", "category", "label", "target", "weight")
+NUMBERS = ("number", "target", "weight")
+FIELDS = {
+    "number": ("decimals", "bits", "signed", "missing"),
+    "category": ("categories", "missing"),
+    "label": ("classes",),
+    "target": ("decimals", "bits", "signed"),
+    "weight": ("bits",),
+}
+"""What a column of a kind declares besides its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. A number v is kept as the whole number v·10^decimals, in ``bits`` bits (one of them the sign where
-    ``signed``); a label is one of ``classes``, kept as its place in the list."""
+    """One column.
+
+    A *number* or a *target* (a number to be estimated) v is kept as the whole number v·10^decimals, in ``bits`` bits,
+    one of them the sign where ``signed``. A *category* is one of ``categories``, kept as its place in the list, and a
+    *label* one of ``classes``. A *weight* is a whole number from 0 on. Where ``missing``, a value may be absent: an
+    absent number stands below every number, and "absent" is one more category.
+    """
 
     name: str
     kind: str = "number"
@@ -27,57 +42,114 @@ class Column:
     bits: int = 1
     signed: bool = False
     classes: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    missing: bool = False
 
     def __post_init__(self) -> None:
         if not self.name:
             raise InputError("a schema column has no name")
         if self.kind not in KINDS:
             raise InputError(f"column '{self.name}': unknown kind '{self.kind}'; choose one of {', '.join(KINDS)}")
-        if self.kind == "number" and not 1 <= self.bits <= MAX_BITS:
-            raise InputError(f"column '{self.name}': {self.bits} bits; a number has 1 to {MAX_BITS}")
-        if self.kind == "number" and not -300 <= self.decimals <= 300:
+        if self.kind in NUMBERS and not 1 <= self.width <= MAX_BITS:
+            raise InputError(f"column '{self.name}': {self.width} bits; a number has 1 to {MAX_BITS}")
+        if self.kind in NUMBERS and not -300 <= self.decimals <= 300:
             raise InputError(f"column '{self.name}': {self.decimals} decimals; choose -300 to 300")
-        if self.kind == "label" and len(set(self.classes)) != len(self.classes):
-            raise InputError(f"column '{self.name}': a class is listed twice")
+        for what, listed in (("class", self.classes), ("category", self.categories)):
+            if len({class_key(name) for name in listed}) != len(listed):
+                raise InputError(f"column '{self.name}': a {what} is listed twice")
+        if self.kind == "category" and not self.places:
+            raise InputError(f"column '{self.name}': a category column needs a list of categories")
+        if self.places > MAX_CATEGORIES:
+            raise InputError(
+                f"column '{self.name}': {self.places:,} categories; at most {MAX_CATEGORIES:,} are supported"
+            )
+        unused = {"decimals": self.decimals, "bits": self.bits - 1, "signed": self.signed, "classes": self.classes,
+                  "categories": self.categories, "missing": self.missing}  # fmt: skip
+        for field, value in unused.items():
+            if value and field not in FIELDS[self.kind]:
+                raise InputError(f"column '{self.name}': a {self.kind} has no '{field}'")
 
     @property
     def offset(self) -> int:
         """What is added so that no value is negative."""
         return 1 << (self.bits - 1) if self.signed else 0
 
+    @property
+    def base(self) -> int:
+        """Where numbers begin, the offset apart: far above 0, the place of a missing one, so that a threshold between
+        the two is below twice the base, and any other is not."""
+        return 1 << self.bits if self.missing else 0
+
+    @property
+    def width(self) -> int:
+        """Bits of a number as it is kept."""
+        return self.bits + self.missing
+
+    @property
+    def places(self) -> int:
+        """How many categories there are, the missing one included."""
+        return len(self.categories) + self.missing
+
+    def category_text(self, place: int) -> str | None:
+        """A category by its place; None for the missing one."""
+        return self.categories[place] if place < len(self.categories) else None
+
     def entry(self) -> dict[str, Any]:
         """The column as it stands in the file."""
-        if self.kind == "label":
-            return {"name": self.name, "kind": self.kind, "classes": list(self.classes)}
-        fields = {"name": self.name, "kind": self.kind, "decimals": self.decimals, "bits": self.bits}
-        return fields | ({"signed": True} if self.signed else {})
+        fields: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        for field in FIELDS[self.kind]:
+            value = getattr(self, field)
+            if field not in ("signed", "missing") or value:
+                fields[field] = list(value) if isinstance(value, tuple) else value
+        return fields
+
+
+def class_key(value: Any) -> str:
+    """What two writings of a class have in common: ``1``, ``1.0``, ``True`` and the text "1" are the same one."""
+    try:
+        return f"{float(value):.17g}"
+    except (TypeError, ValueError):
+        return str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a table, attributes and at most one label."""
+    """The columns of a table: attributes, at most one label or target, at most one weight."""
 
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
-        if sum(column.kind == "label" for column in self.columns) > 1:
-            raise InputError("the schema has more than one label column")
+        if sum(column.kind in ("label", "target") for column in self.columns) > 1:
+            raise InputError("the schema has more than one label or target column")
+        if sum(column.kind == "weight" for column in self.columns) > 1:
+            raise InputError("the schema has more than one weight column")
 
     @property
     def attributes(self) -> list[Column]:
         """The columns a tree may test."""
-        return [column for column in self.columns if column.kind != "label"]
+        return [column for column in self.columns if column.kind in ("number", "category")]
 
     @property
     def label(self) -> Column | None:
-        """The label column, if there is one."""
-        return next((column for column in self.columns if column.kind == "label"), None)
+        """The label or target column, if there is one."""
+        return next((column for column in self.columns if column.kind in ("label", "target")), None)
+
+    @property
+    def weight(self) -> Column | None:
+        """The weight column, if there is one."""
+        return next((column for column in self.columns if column.kind == "weight"), None)
 
     @property
     def value_bits(self) -> int:
-        """Bits of the widest attribute."""
-        return max((column.bits for column in self.attributes), default=1)
+        """Bits of the widest number among the attributes."""
+        return max((column.width for column in self.attributes if column.kind == "number"), default=1)
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """Per attribute how many categories it has, 0 for a number; empty if all are numbers."""
+        counts = tuple(column.places if column.kind == "category" else 0 for column in self.attributes)
+        return counts if any(counts) else ()
 
     def entries(self) -> list[dict[str, Any]]:
         """The columns as they stand in a file."""
@@ -95,14 +167,15 @@ class Schema:
             unknown = set(entry) - set(Column.__slots__) if isinstance(entry, dict) else {"column"}
             if unknown:
                 raise InputError(f"unknown field in the schema: {', '.join(sorted(unknown))}")
-            types = {"name": str, "kind": str, "decimals": int, "bits": int, "signed": bool, "classes": list}
+            types = {"name": str, "kind": str, "decimals": int, "bits": int, "signed": bool, "classes": list,
+                     "categories": list, "missing": bool}  # fmt: skip
             for field, value in entry.items():
                 if not isinstance(value, types[field]) or (types[field] is int and isinstance(value, bool)):
                     raise InputError(f"schema field '{field}' must be {types[field].__name__}, not {value!r}")
             if "name" not in entry:
                 raise InputError("a schema column has no name")
-            classes = tuple(str(name) for name in entry.get("classes", ()))
-            columns.append(Column(**(entry | {"classes": classes})))
+            lists = {field: tuple(map(str, entry[field])) for field in ("classes", "categories") if field in entry}
+            columns.append(Column(**(entry | lists)))
         return Schema(tuple(columns))
 
 
@@ -110,16 +183,19 @@ def merge_schemas(one: Schema, other: Schema) -> Schema:
     """The narrowest schema that holds what both hold: more decimals, and bits enough for either's values with them."""
     if [(c.name, c.kind) for c in one.columns] != [(c.name, c.kind) for c in other.columns]:
         raise InputError("the schemas have different columns or kinds, or the columns in another order")
-    columns = []
-    for a, b in zip(one.columns, other.columns, strict=True):
-        if a.kind == "label":
-            columns.append(Column(a.name, "label", classes=tuple(sorted({*a.classes, *b.classes}))))
-            continue
-        decimals, signed = max(a.decimals, b.decimals), a.signed or b.signed
-        # A value below 2^k has at most k bits more for every factor of two in the power of ten it is scaled by.
-        sizes = [c.bits - c.signed + (10 ** (decimals - c.decimals) - 1).bit_length() for c in (a, b)]
-        columns.append(Column(a.name, "number", decimals, max(sizes) + signed, signed))
-    return Schema(tuple(columns))
+    return Schema(tuple(_merged(a, b) for a, b in zip(one.columns, other.columns, strict=True)))
+
+
+def _merged(a: Column, b: Column) -> Column:
+    missing = a.missing or b.missing
+    if a.kind == "label":
+        return Column(a.name, "label", classes=tuple(sorted({*a.classes, *b.classes})))
+    if a.kind == "category":
+        return Column(a.name, "category", categories=tuple(sorted({*a.categories, *b.categories})), missing=missing)
+    decimals, signed = max(a.decimals, b.decimals), a.signed or b.signed
+    # A value below 2^k has at most k bits more for every factor of two in the power of ten it is scaled by.
+    sizes = [c.bits - c.signed + (10 ** (decimals - c.decimals) - 1).bit_length() for c in (a, b)]
+    return Column(a.name, a.kind, decimals, max(sizes) + signed, signed, missing=missing)
 
 
 def check_names(names: Sequence[str]) -> None:

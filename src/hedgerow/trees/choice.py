@@ -75,9 +75,7 @@ class Criterion(Protocol):
         """The last layer."""
 
 
-def best_tests(
-    ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_in: int
-) -> Choice:
+def best_tests(ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_in: int) -> Choice:
     """The best candidate of every node, told to all its places; a node without one gets no true rows."""
     length, tag_rows = nodes.length, found.tag.rows
     tag = bit_and(ctx.step("tag"), found.tag, BinaryShare.stack([found.candidate] * tag_rows))

@@ -55,6 +55,7 @@ class FastTrainer:
         else:
             self.criterion = Extremes(shape, y)
             self.nodes = Nodes.root(ctx, shape.rows, [y])
+        self.present: BinaryShare | None = None
         if weights is not None:
             self._set_aside(ctx.step("absent"), weights)
 
@@ -68,6 +69,7 @@ class FastTrainer:
         here = public(ctx, np.arange(length, dtype=np.uint32), RING32)
         whole = Nodes.root(ctx, n, [], number=0)
         true = masked(less_than(ctx.step("true"), here, present, self.shape.count_bits), whole.real)
+        self.present = true
         self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, widen(ctx.step("widen"), present, RING64), [])
         views = self.orders.views(ctx.step("order"), [])
         self.orders = self.orders.moved(partition(ctx.step("partition"), views, whole, present, earlier, passes))
@@ -175,6 +177,9 @@ class FastTrainer:
             BinaryShare.stack([true, nodes.flags]),
             BinaryShare.stack([bit_not(ctx, goes_on), bit_not(ctx, true)]),
         )
+        if self.present is not None:
+            # Rows without weight leave no entry, so an opened tree does not show whether there are any.
+            ends = bit_and(ctx.step("present"), ends, BinaryShare.stack([self.present] * 2))
         last, whole = masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real)
         kept = last ^ whole
         at_last = bit_and(ctx.step("at_last"), features, BinaryShare.stack([last] * len(views)))

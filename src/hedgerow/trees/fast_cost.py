@@ -65,7 +65,7 @@ class FastCost:
 
     def absent(self) -> Cost:
         """Setting aside the rows of weight 0, once before the first layer."""
-        if not self.shape.weighted:
+        if not self.shape.row_weights:
             return FREE
         n, length = self.n, self.length
         cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, RING32)
@@ -153,7 +153,7 @@ class FastCost:
         n, m = self.length, self.m
         terms = sum(self.numeric) + (not all(self.numeric))
         cost = less_than_cost(n, self.shape.count_bits) + equal_cost(m * n, self.tag)
-        cost += gates_cost(1, n) + gates_cost(2, n) + gates_cost(m, n)
+        cost += gates_cost(1, n) + gates_cost(2, n) * (1 + self.shape.row_weights) + gates_cost(m, n)
         cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, RING32])
         return cost + front_cost(self.n, [self.number_ring.nbytes, 4, self.ring.nbytes])
 

@@ -39,7 +39,7 @@ def category_rows(ctx: Context, x: Sequence[ArithmeticShare], shape: TreeShape) 
 
 
 def feature_values(ctx: Context, x: Sequence[ArithmeticShare], shape: TreeShape) -> list[ArithmeticShare]:
-    """For prediction, every feature's *doubled* values in the value ring; numbers come doubled, categories as places."""
+    """For prediction every feature's *doubled* values in the value ring; numbers come doubled, categories as places."""
     if not shape.categories or not any(shape.categories):
         return list(x)
     count, length = len(x[0]), padded(len(x[0]))

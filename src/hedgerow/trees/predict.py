@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..oblivious.packed import cut, pad, padded
-from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum
-from ..sharing import RING32, ArithmeticShare, Context, public
+from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, widen
+from ..sharing import RING32, RING128, ArithmeticShare, Context, public
+from .feature import feature_values
 from .lookup import ONE_HOT_NODES, lookup
 from .model import SharedTree
-from .shape import TreeShape
+from .shape import MEAN_PLACES, TreeShape
 
 PROBABILITY_PLACES = 16
 """Binary places of a predicted probability."""
@@ -23,20 +26,21 @@ BATCH = 1 << 20
 
 def batches(shape: TreeShape, rows: int) -> list[slice]:
     """The rows of a table in pieces small enough to be predicted in one go."""
-    size = max(64, BATCH // max(shape.attributes, ONE_HOT_NODES) // 64 * 64)
+    size = max(64, BATCH // max(len(shape.features), ONE_HOT_NODES) // 64 * 64)
     return [slice(start, min(rows, start + size)) for start in range(0, rows, size)]
 
 
 def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
     """The number of the leaf every row reaches.
 
-    ``x`` are *doubled* attribute values, ⌊2v⌋, in the shape's value ring: with a whole threshold t the test 2v < t says
-    the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly.
+    ``x`` are *doubled* attribute values, ⌊2v⌋ (categories as places), in the shape's value ring: with a whole threshold
+    t the test 2v < t says the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly.
 
     Paper: our own; HIKC23 trains only. Cost: per layer one :mod:`.lookup`, m equalities of attribute numbers, one
     selection among m and one comparison a row. Reveals: nothing beyond shapes.
     """
     count = len(x[0])
+    x = feature_values(ctx.step("features"), x, shape)
     number = public(ctx, np.ones(count, shape.number_ring.dtype), shape.number_ring)
     for k, (numbers, attributes, thresholds) in enumerate(tree.inner):
         step = ctx.step(f"layer{k}")
@@ -60,26 +64,32 @@ def _chosen_value(ctx: Context, x: Sequence[ArithmeticShare], attribute: Arithme
 
 
 def predict_labels(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
-    """Every row's class number. Cost: :func:`walk` and one more lookup. Reveals: nothing beyond shapes."""
-    return _at_leaves(ctx, tree, x, shape, [tree.leaves[1].narrow(RING32)])[0]
+    """Every row's class number, or its leaf's mean times 2^16, rounded down.
+
+    Cost: :func:`walk` and one more lookup. Reveals: nothing beyond shapes.
+    """
+    label = tree.leaves[1] if shape.regression else tree.leaves[1].narrow(RING32)
+    return _at_leaves(ctx, tree, x, shape, [label])[0]
 
 
 def predict_probabilities(
     ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape
 ) -> list[ArithmeticShare]:
-    """Per class but the first, every row's probability times 2^16, rounded down: the share of its leaf's training rows.
+    """Per class but the first, every row's probability times 2^16, rounded down: the share of its leaf's weight.
 
     Cost: as :func:`predict_labels`, and one secret division per leaf and class. Reveals: nothing beyond shapes.
     """
     if not tree.counts:
         raise ValueError("this model has no class counts, so it has no probabilities; train with the fast algorithm")
+    if shape.regression:
+        raise ValueError("a model that estimates a number has no probabilities")
     length, others = len(tree.counts[0]), tree.counts[1:]
     total = ArithmeticShare.total(tree.counts)
     shares = fraction(
         ctx.step("divide"),
         ArithmeticShare.concatenate(others),
         ArithmeticShare.concatenate([total] * len(others)),
-        shape.count_bits,
+        shape.mass_bits,
         PROBABILITY_PLACES,
     )
     return _at_leaves(ctx, tree, x, shape, [shares[k * length : (k + 1) * length] for k in range(len(others))])
@@ -109,3 +119,34 @@ def confusion(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare, 
     hits = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(both), max(1, (classes - 1).bit_length()))
     numbers = bit_to_ring(ctx.step("bit"), hits, RING32)
     return inner_products(ctx.step("sum"), numbers[: classes * count], numbers[classes * count :], classes)
+
+
+def squared_errors(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare) -> ArithmeticShare:
+    """Of true and predicted targets in 2^64, the latter times 2^16: the sum of squared errors times 2^32, the sum of
+    the true ones and the sum of their squares; three items of 2^128.
+
+    Cost: one widening of both and one round of squares. Reveals: nothing beyond shapes.
+    """
+    count = len(truth)
+    wide = widen(ctx.step("widen"), ArithmeticShare.concatenate([truth, predicted]), RING128)
+    true, guess = wide[:count], wide[count:]
+    both = ArithmeticShare.concatenate([guess - true.scale(1 << MEAN_PLACES), true])
+    squares = square(ctx.step("square"), both)
+    return ArithmeticShare.concatenate([x.prefix_sum()[count - 1 :] for x in (squares[:count], true, squares[count:])])
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What the opened sums of :func:`squared_errors` over ``rows`` rows say, in the target's own units."""
+
+    rows: int
+    mean_squared_error: float
+    r2: float
+
+    @staticmethod
+    def of_sums(sums: Sequence[int], rows: int, unit: Fraction) -> Errors:
+        """``unit`` is what one step of the fixed point is worth."""
+        error, total, squares = Fraction(int(sums[0]), 1 << 2 * MEAN_PLACES), int(sums[1]), int(sums[2])
+        spread = squares - Fraction(total * total, rows)
+        r2 = 1 - error / spread if spread else Fraction(error == 0)
+        return Errors(rows, float(error * unit * unit / rows), float(r2))

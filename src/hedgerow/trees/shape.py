@@ -12,13 +12,15 @@ import numpy.typing as npt
 from ..errors import ExactnessError, InputError
 from ..reference.tree import tested_categories
 from ..sharing import RING32, RING64, RING128, Ring
+from ..tables.schema import MAX_CATEGORIES
 
 MAX_HEIGHT = 62
 MAX_VALUE_BITS = 62
 MAX_TARGET_BITS = 40
 MAX_WEIGHT_BITS = 16
 MAX_CLASSES = 1000
-MAX_CATEGORIES = 1000
+MAX_MASS = 2_642_245
+"""The largest total weight W with W^3/4 below 2^62."""
 MEAN_PLACES = 16
 """Binary places of a leaf's mean."""
 
@@ -39,7 +41,8 @@ class TreeShape:
     """All that anybody may know: rows, attributes, height, the declared bits of a value, and what is to be learnt.
 
     ``classes`` counts the label's classes; 0 stands for a number of ``target_bits`` bits to be estimated (regression).
-    ``weight_bits`` are those of a row's secret weight, 0 if every row weighs one. ``categories`` has, per attribute, the
+    ``weight_bits`` are those of a row's secret weight, 0 if every row weighs one; ``class_weights`` are public factors
+    of them, one a class, or empty. ``categories`` has, per attribute, the
     length of its list of categories, 0 for a number; empty if all are numbers. The other three are the rules that end
     growth before the height does; ``min_impurity_decrease`` is a decimal number as text, so that it is exact.
     """
@@ -55,6 +58,7 @@ class TreeShape:
     min_samples_split: int = 2
     min_samples_leaf: int = 1
     min_impurity_decrease: str = "0"
+    class_weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.rows < 1:
@@ -78,9 +82,15 @@ class TreeShape:
         if not (self.classes == 0 or 2 <= self.classes <= MAX_CLASSES):
             raise InputError(f"a label has 2 to {MAX_CLASSES} classes, not {self.classes}")
         if not (1 <= self.target_bits <= MAX_TARGET_BITS if self.regression else self.target_bits == 0):
-            raise InputError(f"a target may have 1 to {MAX_TARGET_BITS} bits, not {self.target_bits}: use fewer decimals")
+            raise InputError(
+                f"a target may have 1 to {MAX_TARGET_BITS} bits, not {self.target_bits}: use fewer decimals"
+            )
         if not 0 <= self.weight_bits <= MAX_WEIGHT_BITS:
             raise InputError(f"weights may have up to {MAX_WEIGHT_BITS} bits, not {self.weight_bits}")
+        if self.class_weights and len(self.class_weights) != self.classes:
+            raise InputError(f"{self.classes} classes need as many class weights or none")
+        if any(not 1 <= weight < 1 << MAX_WEIGHT_BITS for weight in self.class_weights):
+            raise InputError(f"class weights are whole numbers from 1 to {(1 << MAX_WEIGHT_BITS) - 1:,}")
         if self.categories and len(self.categories) != self.attributes:
             raise InputError(f"{self.attributes} attributes need as many numbers of categories or none")
         if any(not 0 <= count <= MAX_CATEGORIES for count in self.categories):
@@ -103,8 +113,8 @@ class TreeShape:
         if not self.regression and self.score_bound >= 1 << 62:
             if self.weighted:
                 raise ExactnessError(
-                    f"{self.rows} rows of weights up to {self.heaviest}: score numerators up to W^3/4 for a total weight "
-                    "W would need more than 62 bits; use smaller weights or fewer rows"
+                    f"{self.rows} rows of weights up to {self.heaviest}: score numerators up to W^3/4 for a total "
+                    "weight W would need more than 62 bits; use smaller weights or fewer rows"
                 )
             raise ExactnessError(
                 f"{self.rows} rows: score numerators up to n^3/4 would need more than 62 bits, so splits could not be "
@@ -124,13 +134,19 @@ class TreeShape:
 
     @property
     def weighted(self) -> bool:
-        """Whether rows have secret weights."""
+        """Whether rows may differ in weight."""
+        return self.row_weights or bool(self.class_weights)
+
+    @property
+    def row_weights(self) -> bool:
+        """Whether rows have secret weights of their own."""
         return self.weight_bits > 0
 
     @property
     def heaviest(self) -> int:
         """The largest weight of a row."""
-        return (1 << self.weight_bits) - 1 if self.weighted else 1
+        own = (1 << self.weight_bits) - 1 if self.row_weights else 1
+        return own * max(self.class_weights, default=1)
 
     @property
     def mass_bound(self) -> int:

@@ -6,18 +6,19 @@ has the score p/q with p = w·Σu_c² + u·Σw_c² and q = u·w. With s = u + w 
     p = s·Σu_c² + u·(Σs_c² - 2·Σu_c·s_c),
 
 so the class sums are two inner products, whatever the number of classes, and a third product finishes p. Where every
-row weighs one, u and q are the same for all features at a place, and features are compared by p alone; with weights they
-are compared as fractions. Sums of nodes are taken from the rows in the first feature's order, once a layer.
+row weighs one, u and q are the same for all features at a place, and features are compared by p alone; with weights
+they are compared as fractions. Sums of nodes are taken from the rows in the first feature's order, once a layer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..oblivious import Load, shuffle_loads
-from ..oblivious.packed import cut, end_to_end, pad
+from ..oblivious.packed import pad
 from ..oblivious.permutation import gather
 from ..oblivious.score import Items, less_score
 from ..oblivious.shuffle import inverse
@@ -46,6 +47,18 @@ FEATURE_BLOCK = 1 << 22
 """Sums (features times places times classes) held in one batch of inner products, which bounds the memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The nodes of a layer; per place the sums of row columns in earlier nodes, and of the node itself the sums that
+    are squared, the weight and the sum of squares."""
+
+    nodes: Nodes
+    before: list[ArithmeticShare]
+    sums: list[ArithmeticShare]
+    mass: ArithmeticShare
+    squares: ArithmeticShare
+
+
 class Sums:
     """The criterion of several sums. ``y`` are class numbers or targets in 2^64, ``weights`` the rows' or None."""
 
@@ -56,16 +69,9 @@ class Sums:
         self.ring = shape.score_ring
         self.tag_rows = len(shape.features).bit_length()
         self.columns = self._row_columns(ctx, y, weights)
-        self.whole = None if weights is None else weights.prefix_sum()[shape.rows - 1 :]
-        self._nodes: Nodes | None = None
-        self._before: list[ArithmeticShare] = []
-        self._sums: list[ArithmeticShare] = []
-        self._mass: ArithmeticShare | None = None
-        self._squares: ArithmeticShare | None = None
+        self._state: _State | None = None
 
-    def _row_columns(
-        self, ctx: Context, y: ArithmeticShare, weights: ArithmeticShare | None
-    ) -> list[ArithmeticShare]:
+    def _row_columns(self, ctx: Context, y: ArithmeticShare, weights: ArithmeticShare | None) -> list[ArithmeticShare]:
         """What a row adds to the sums: weight times target and weight; or its weight in its class's column, of all
         classes but the last where every row weighs one."""
         shape, n = self.shape, self.shape.rows
@@ -74,7 +80,7 @@ class Sums:
             product = multiply(ctx.step("weigh"), y, weights)
             both = widen(ctx.step("widen"), ArithmeticShare.concatenate([product, weights]), self.ring)
             return [both[:n], both[n:]]
-        count = shape.classes if weights is not None else shape.classes - 1
+        count = shape.classes if shape.weighted else shape.classes - 1
         codes = public(ctx, np.repeat(np.arange(count, dtype=np.uint64), n), RING64)
         hits = is_zero(
             ctx.step("class"), ArithmeticShare.concatenate([y] * count) - codes, (shape.classes - 1).bit_length()
@@ -83,13 +89,14 @@ class Sums:
             flat = bit_to_ring(ctx.step("bit"), hits, RING64)
         else:
             (flat,) = multiply_bit(ctx.step("weigh"), hits, [ArithmeticShare.concatenate([weights] * count)])
-        return [flat[c * n : (c + 1) * n] for c in range(count)]
+        factors = shape.class_weights or (1,) * count
+        return [flat[c * n : (c + 1) * n].scale(factors[c]) for c in range(count)]
 
     @property
-    def nodes(self) -> Nodes:
-        """The nodes of the layer."""
-        assert self._nodes is not None
-        return self._nodes
+    def state(self) -> _State:
+        """What is known of the layer's nodes."""
+        assert self._state is not None
+        return self._state
 
     def _parts(
         self, sums: Sequence[ArithmeticShare], rows: ArithmeticShare
@@ -103,12 +110,11 @@ class Sums:
 
     def enter(self, ctx: Context, nodes: Nodes, views: Sequence[View]) -> None:
         """The nodes' sums, and their squares."""
-        self._nodes = nodes
         length = nodes.length
-        self._before, totals = node_sums(ctx.step("totals"), nodes, views[0].columns)
-        self._before, totals = ([pad(column, length) for column in side] for side in (self._before, totals))
-        self._sums, self._mass = self._parts(totals, nodes.size)
-        self._squares = dot(ctx.step("squares"), self._sums, self._sums)
+        before, totals = node_sums(ctx.step("totals"), nodes, views[0].columns)
+        before, totals = ([pad(column, length) for column in side] for side in (before, totals))
+        sums, mass = self._parts(totals, nodes.size)
+        self._state = _State(nodes, before, sums, mass, dot(ctx.step("squares"), sums, sums))
 
     def purity_columns(self) -> list[ArithmeticShare]:
         """Squares do not fit the number of rows."""
@@ -116,15 +122,15 @@ class Sums:
 
     def mixed(self, ctx: Context) -> BinaryShare | None:
         """Whether Σs_c² differs from s²; in regression purity shows in the gain, but rows without weight do not."""
-        assert self._mass is not None and self._squares is not None
+        state = self.state
         if self.shape.regression:
-            return bit_not(ctx, is_zero(ctx.step("empty"), self._mass, self.shape.mass_bits))
-        whole = multiply(ctx.step("whole"), self._mass, self._mass)
-        return bit_not(ctx, is_zero(ctx.step("pure"), whole - self._squares, 2 * self.shape.mass_bits))
+            return bit_not(ctx, is_zero(ctx.step("empty"), state.mass, self.shape.mass_bits))
+        whole = multiply(ctx.step("whole"), state.mass, state.mass)
+        return bit_not(ctx, is_zero(ctx.step("pure"), whole - state.squares, 2 * self.shape.mass_bits))
 
     def choose(self, ctx: Context, views: Sequence[View], valid: BinaryShare) -> Found:
         """Scores of all features at all places, then a tournament."""
-        nodes, shape = self.nodes, self.shape
+        nodes, shape = self.state.nodes, self.shape
         upto, length = nodes.upto(ctx), nodes.length
         keys: list[list[ArithmeticShare]] = []
         for start, stop in feature_blocks(shape, length):
@@ -141,12 +147,14 @@ class Sums:
         found = Found(p, q, best.tag, best.valid, [])
         if not shape.checks_gain:
             return found
-        assert self._mass is not None and self._squares is not None
-        if self.whole is None:
-            whole = public(ctx, np.full(length, shape.rows, np.uint64), RING64)
+        if shape.weighted:
+            _, mass = self._parts([column.prefix_sum()[shape.rows - 1 :] for column in self.columns], upto)
+            whole = mass.narrow(RING64)[np.zeros(length, np.int64)]
         else:
-            whole = self.whole[np.zeros(length, np.int64)]
-        return worth_splitting(ctx.step("worth"), shape, found, self._mass.narrow(RING64), self._squares, whole)
+            whole = public(ctx, np.full(length, shape.rows, np.uint64), RING64)
+        return worth_splitting(
+            ctx.step("worth"), shape, found, self.state.mass.narrow(RING64), self.state.squares, whole
+        )
 
     def _less(self, ctx: Context, a: list[ArithmeticShare], b: list[ArithmeticShare]) -> BinaryShare:
         if self.shape.weighted:
@@ -160,22 +168,21 @@ class Sums:
         for view in views:
             sums = [
                 pad(column.prefix_sum(), length) - before
-                for column, before in zip(view.columns, self._before, strict=True)
+                for column, before in zip(view.columns, self.state.before, strict=True)
             ]
             left, mass = self._parts(sums, upto)
             lefts.append(left)
             masses.append(mass)
         terms = [ArithmeticShare.concatenate(column) for column in zip(*lefts, strict=True)]
-        totals = [ArithmeticShare.concatenate([column] * count) for column in self._sums]
+        totals = [ArithmeticShare.concatenate([column] * count) for column in self.state.sums]
         both = dot(
             ctx.step("sums"),
             [ArithmeticShare.concatenate([term, term]) for term in terms],
             [ArithmeticShare.concatenate(pair) for pair in zip(terms, totals, strict=True)],
         )
         squares, mixed = both[: count * length], both[count * length :]
-        assert self._mass is not None and self._squares is not None
-        mass, whole = ArithmeticShare.concatenate(masses), ArithmeticShare.concatenate([self._mass] * count)
-        rest = ArithmeticShare.concatenate([self._squares] * count) - mixed.scale(2)
+        mass, whole = ArithmeticShare.concatenate(masses), ArithmeticShare.concatenate([self.state.mass] * count)
+        rest = ArithmeticShare.concatenate([self.state.squares] * count) - mixed.scale(2)
         p = dot(ctx.step("p"), [whole, mass], [squares, rest])
         columns = [p]
         if self.shape.weighted:
@@ -268,11 +275,11 @@ def heaviest(ctx: Context, columns: Sequence[ArithmeticShare], bits: int) -> Ari
     ]
     while len(field) > 1:
         pairs = len(field) // 2
-        a, b = ([ArithmeticShare.concatenate(k) for k in zip(*field[side : 2 * pairs : 2], strict=True)] for side in (0, 1))
+        a, b = (
+            [ArithmeticShare.concatenate(k) for k in zip(*field[side : 2 * pairs : 2], strict=True)] for side in (0, 1)
+        )
         lower = less_than(ctx.step("less"), a[0], b[0], bits)
         key, number = select(ctx.step("choose"), lower, b, a)
-        joined = [
-            (key[k * length : (k + 1) * length], number[k * length : (k + 1) * length]) for k in range(pairs)
-        ]
+        joined = [(key[k * length : (k + 1) * length], number[k * length : (k + 1) * length]) for k in range(pairs)]
         field = joined + field[2 * pairs :]
     return field[0][1][:count]

@@ -42,7 +42,7 @@ class SumsCost:
         if shape.regression:
             return dot_cost(n, RING64) + widen_cost(2 * n, RING64, self.ring)
         hits = equal_cost(self.count * n, (shape.classes - 1).bit_length())
-        if shape.weighted:
+        if shape.row_weights:
             return hits + multiply_bit_cost(self.count * n, [RING64])
         return hits + bit_to_ring_cost(self.count * n, RING64)
 

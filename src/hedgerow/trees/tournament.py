@@ -1,6 +1,6 @@
 """The best feature at every place: a tournament, and for a single sum (two classes, regression) a shorter way.
 
-Splitting a node of s rows that sum up to s1, after u rows that sum up to u1, has the score (up to constants of the node)
+Splitting a node of s rows that sum up to s1 after u rows that sum up to u1 has the score (constants of the node aside)
 D²/(u·w) with D = s·u1 - u·s1 and w = s - u. At one place s, s1, u and w are the same for all attributes, so the best
 attribute has the largest |D|, and that is the one with the largest or the smallest u1. Two tournaments of short numbers
 find both, and the sign of D_max + D_min says which one it is. Of equal |D| the lowest attribute wins.
@@ -76,7 +76,10 @@ def cut_contender(joined: Contender, parts: int) -> list[Contender]:
     """Contenders that were laid end to end, one by one again."""
     count = len(joined.valid) // parts
     bounds = [(k * count, (k + 1) * count) for k in range(parts)]
-    return [Contender([key[a:b] for key in joined.keys], span(joined.tag, a, b), span(joined.valid, a, b)) for a, b in bounds]
+    return [
+        Contender([key[a:b] for key in joined.keys], span(joined.tag, a, b), span(joined.valid, a, b))
+        for a, b in bounds
+    ]
 
 
 def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:

@@ -58,7 +58,7 @@ def train_tree(
     describes the links where that should decide between rounds and bytes.
     """
     check_algorithm(algorithm, shape)
-    if (weights is None) is shape.weighted:
+    if (weights is None) is shape.row_weights:
         raise InputError("weights must be given exactly if the shape declares their bits")
     n = shape.rows
     if algorithm == "fast":
