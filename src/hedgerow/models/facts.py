@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..sharing import RING128
 from ..tables import Column, Schema, class_numbers, encode, encode_doubled
 from ..trees.predict import Errors
 from ..trees.shape import MEAN_PLACES, TreeShape
@@ -76,7 +77,7 @@ class ModelFacts:
         if not self.shape.regression:
             raise InputError("the model predicts classes: ask for the confusion matrix")
         # An offset is in the truth and in the estimates, so errors and spread do not know it.
-        return Errors.of_sums(opened.tolist(), rows, Fraction(10) ** -self.target_column.decimals)
+        return Errors.of_sums(RING128.decode(opened).tolist(), rows, Fraction(10) ** -self.target_column.decimals)
 
     def need_classes(self) -> None:
         """Refuse what only a model of classes has."""

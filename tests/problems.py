@@ -1,0 +1,92 @@
+"""Random problems for the fast trainer: everything it learns, alone and mixed; and how to train them."""
+
+import numpy as np
+
+import tables
+from hedgerow.reference.tree import Problem, expand, fast_rule, train
+from hedgerow.sharing import RING64, reconstruct, split
+from hedgerow.testing import LocalParties
+from hedgerow.trees.model import decode, reconstruct_tree
+from hedgerow.trees.shape import MEAN_PLACES, TreeShape
+from hedgerow.trees.train import train_tree
+
+KINDS = ("classes", "categories", "weights", "rules", "regression", "class weights")
+
+
+def draw(seed, kinds, most_rows=34, most_attributes=4, most_height=3):
+    """A table of attributes, labels or targets, weights or None, and its shape."""
+    generator = np.random.default_rng(seed)
+    x, _, height = tables.random_table(seed, most_rows, most_attributes, most_height)
+    m, n = x.shape
+    options = {}
+    if "categories" in kinds:
+        counts = [int(generator.choice([0, 1, 2, 3, 5])) for _ in range(m)]
+        counts[int(generator.integers(0, m))] = int(generator.choice([1, 2, 4]))
+        for j, count in enumerate(counts):
+            if count:
+                x[j] = generator.integers(0, count, n)
+        options["categories"] = tuple(counts)
+    classes = int(generator.choice([3, 4, 7])) if "classes" in kinds else 2
+    if "regression" in kinds:
+        classes = 0
+        bits = options["target_bits"] = int(generator.choice([1, 3, 10, 20, 36]))
+        y = generator.integers(0, 2**bits, n) if generator.random() < 0.7 else x[0] % 2**bits
+    else:
+        y = generator.integers(0, classes, n)
+    if generator.random() < 0.3:
+        y = (y * (x[0] > np.median(x[0]))).astype(int)
+    weights = None
+    if "weights" in kinds:
+        bits = options["weight_bits"] = int(generator.choice([1, 2, 4]))
+        weights = generator.integers(0, 2**bits, n)
+        if generator.random() < 0.05:
+            weights[:] = 0
+    if "class weights" in kinds:
+        options["class_weights"] = tuple(int(w) for w in generator.integers(1, 9, classes))
+    if "rules" in kinds:
+        options["min_samples_split"] = int(generator.choice([2, 5, 100]))
+        options["min_samples_leaf"] = int(generator.choice([1, 2, 6]))
+        options["min_impurity_decrease"] = str(generator.choice(["0", "0.01", "0.1", "0.003"]))
+    shape = TreeShape(n, m, height, max(1, int(x.max()).bit_length()), classes, **options)
+    return x, y, weights, shape
+
+
+def program(ctx, x, y, weights, shape):
+    """What every party runs."""
+    return train_tree(ctx, x, y, shape, weights=weights)
+
+
+def shares(x, y, weights, shape):
+    """The arguments of :func:`program`."""
+    heavy = [None] * 3 if weights is None else split(weights.astype(np.uint64), RING64)
+    return split(x.astype(np.uint64).reshape(-1), RING64), split(y.astype(np.uint64), RING64), heavy, [shape] * 3
+
+
+def train_secure(x, y, weights, shape, parties=None):
+    """The three parties' shares of the tree."""
+    results = (parties or LocalParties()).run(program, *shares(x, y, weights, shape))
+    return [getattr(result, "result", result) for result in results]
+
+
+def opened(parts):
+    return decode(reconstruct_tree(parts))
+
+
+def masses(y, weights, shape):
+    """Every row's weight, class weights included."""
+    own = np.ones(len(y), np.int64) if weights is None else weights.astype(np.int64)
+    return own * np.array(shape.class_weights)[y] if shape.class_weights else own
+
+
+def twin(x, y, weights, shape):
+    """The plaintext twin's tree."""
+    problem = Problem(shape.classes, shape.min_samples_split, shape.min_samples_leaf, shape.least_decrease, MEAN_PLACES)
+    features = expand(x, shape.categories or (0,) * len(x))
+    return train(features, y, shape.height, fast_rule, problem, masses(y, weights, shape))
+
+
+def counts_by_leaf(parts):
+    """Opened counts of all leaves, sorted."""
+    numbers = reconstruct([part.leaves[0] for part in parts])
+    columns = [reconstruct([part.counts[c] for part in parts]) for c in range(len(parts[0].counts))]
+    return sorted(tuple(int(c[i]) for c in columns) for i in range(len(numbers)) if int(numbers[i]))
