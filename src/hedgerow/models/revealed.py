@@ -205,7 +205,9 @@ class RevealedTree:
             counts = f"\n{rows} rows"
             if not self.facts.shape.regression:
                 counts += f": {' / '.join(map(str, node.counts))}"
-        return (self._outcome(node) if node.children is None else self._answers(node)[0].replace(" <  ", " < ")) + counts
+        if node.children is None:
+            return self._outcome(node) + counts
+        return self._answers(node)[0].replace(" <  ", " < ") + counts
 
     def plot(self, path: Path | str | None = None, ax: Any = None) -> Any:
         """Draw the tree with Matplotlib, into ``ax`` or a new figure, and with ``path`` to a file; returns the axes."""

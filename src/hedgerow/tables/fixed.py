@@ -204,8 +204,10 @@ def category_key(value: Any) -> str | None:
 
 def propose_category(name: str, values: Values) -> Column:
     """All categories that occur, sorted as text."""
-    found = {category_key(value): str(value) for value in set(values.tolist())}
-    missing = found.pop(None, None) is not None
+    distinct = set(values.tolist())
+    texts = sorted(str(value) for value in distinct if category_key(value) is not None)
+    found = {category_key(text): text for text in texts}
+    missing = len(texts) < len(distinct)
     if len(found) + missing > MAX_CATEGORIES:
         raise InputError(
             f"column '{name}' has {len(found) + missing:,} different values; at most {MAX_CATEGORIES:,} categories are "

@@ -1,0 +1,227 @@
+"""Categories, missing values, targets and weights: from plain columns to shares and back to words."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hedgerow
+import problems
+from hedgerow.errors import InputError
+from hedgerow.estimators import Wish, prepare
+from hedgerow.models import reveal_tree
+from hedgerow.tables import Column, Schema, encode, encode_doubled, merge_schemas, propose_category, propose_column
+from hedgerow.tables.fixed import is_missing_test
+from hedgerow.tables.schema import schema_text
+
+
+def train_plain(names, columns, labels, wish, **options):
+    """A table trained by three parties in this process, opened with counts."""
+    prepared = prepare(names, columns, "y", labels, wish, **options)
+    parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, prepared.facts.shape)
+    return prepared, reveal_tree(parts, prepared.facts, counts=True)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=2, max_size=20), st.integers(-120, 120))
+def test_a_threshold_beside_missing_values_passes_them_alone(values, new):
+    """Between "missing" and the least number lies no number, however small a later one is."""
+    column = propose_column("a", np.array([np.nan if v is None else v for v in values], float)).column
+    codes = sorted(set(encode(column, np.array([np.nan if v is None else v for v in values], float))[0].tolist()))
+    for low, high in itertools.pairwise(codes):
+        threshold = low + high
+        asks = is_missing_test(column, threshold)
+        assert asks == (column.missing and low == 0)
+        if column.missing:
+            gap, number = encode_doubled(column, np.array([np.nan, float(new)]))
+            assert gap < threshold
+            assert not (asks and number < threshold)
+
+
+@pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 6))])
+def test_sixty_tables_with_gaps_equal_a_twin_that_puts_them_below_all(block):
+    for seed in range(60 * block, 60 * (block + 1)):
+        generator = np.random.default_rng(seed)
+        n, m = int(generator.integers(2, 30)), int(generator.integers(1, 4))
+        plain = [generator.integers(-8, 8, n).astype(float) for _ in range(m)]
+        for column in plain:
+            column[generator.random(n) < 0.3] = np.nan
+        labels = generator.integers(0, 2, n)
+        labels[0], labels[1] = 0, 1
+        names = [f"x{j}" for j in range(m)]
+        prepared, tree = train_plain(names, plain, labels, Wish(3))
+        low = np.stack([np.where(np.isnan(column), -1000, column) for column in plain])
+        below = problems.twin(low.astype(np.int64) + 1000, labels, None, prepared.facts.shape)
+        assert _same(tree.root, below, prepared.facts.schema), seed
+        gaps = [np.nan if column.missing else 0.0 for column in prepared.facts.schema.attributes]
+        new = np.concatenate([np.stack(plain, axis=1), [gaps], np.full((1, m), -20.0)])
+        assert tree.predict(new).tolist() == [_follow(below, row) for row in new], seed
+
+
+def _same(ours, twins, schema):
+    """The same tests, where the twin's least threshold of a column with gaps is our "is missing"."""
+    if ours.children is None:
+        return not hasattr(twins, "if_true") and ours.label == twins.label
+    column = schema.attributes[ours.attribute]
+    if ours.attribute != twins.attribute:
+        return False
+    if is_missing_test(column, ours.threshold):
+        alike = twins.threshold < 1500
+    else:
+        alike = ours.threshold - 2 * (column.base + column.offset) == twins.threshold - 2000
+    return alike and all(
+        _same(a, b, schema) for a, b in zip(ours.children, (twins.if_true, twins.if_false), strict=True)
+    )
+
+
+def _follow(node, row):
+    while hasattr(node, "if_true"):
+        value = row[node.attribute]
+        threshold = (node.threshold - 2000) / 2
+        passes = np.isnan(value) or (node.threshold >= 1500 and value < threshold)
+        node = node.if_true if passes else node.if_false
+    return node.label
+
+
+def test_categories_in_words():
+    colours = np.array(["red", "red", "green", None, "blue", None], dtype=object)
+    ages = np.array([1.5, np.nan, 3, np.nan, 5, np.nan])
+    labels = np.array(["yes", "yes", "no", "maybe", "no", "maybe"])
+    prepared, tree = train_plain(["colour", "age"], [colours, ages], labels, Wish(3), categorical=["colour"])
+    assert prepared.facts.schema.attributes[0].categories == ("blue", "green", "red")
+    assert [prepared.facts.shape.classes, prepared.facts.shape.categories] == [3, (4, 0)]
+    text = tree.export_text()
+    assert "|--- colour = red\n" in text
+    assert "|--- colour is missing\n" in text
+    assert tree.predict(pd.DataFrame({"colour": ["red", None, "violet"], "age": [1, 2, None]})).tolist() == [
+        "yes",
+        "maybe",
+        "no",
+    ]
+    assert "colour = red" in tree.to_dot()
+    shown = tree.to_dict()["tree"]
+    assert shown["attribute"] == "colour"
+    assert "below" not in shown
+    with pytest.raises(InputError, match="tests categories"):
+        tree.to_sklearn()
+
+
+def test_numbers_with_gaps_convert_to_scikit_learn():
+    generator = np.random.default_rng(3)
+    x = generator.normal(size=(80, 3)).round(2)
+    x[generator.random((80, 3)) < 0.2] = np.nan
+    y = (np.nan_to_num(x[:, 0], nan=2.0) > 0.5).astype(int)
+    model = hedgerow.DecisionTreeClassifier(max_depth=4).fit(x, y)
+    tree = model.reveal(counts=True)
+    assert "is missing" in tree.export_text()
+    assert (tree.to_sklearn().predict(x) == model.predict(x)).all()
+    assert (tree.predict(x) == model.predict(x)).all()
+    with pytest.raises(ValueError, match="a value is missing"):
+        hedgerow.DecisionTreeClassifier(max_depth=1).fit(np.nan_to_num(x), y).predict(x)
+
+
+def test_schemas_of_all_kinds_survive_their_file(tmp_path):
+    schema = Schema(
+        (
+            Column("age", "number", 1, 10, True, missing=True),
+            Column("job", "category", categories=("a", "b"), missing=True),
+            Column("price", "target", 2, 20),
+            Column("n", "weight", bits=4),
+        )
+    )
+    path = tmp_path / "s.toml"
+    path.write_text(schema_text(schema))
+    assert hedgerow.tables.read_schema(path) == schema
+    assert (schema.value_bits, schema.categories) == (11, (0, 3))
+    other = Schema((*schema.columns[:1], Column("job", "category", categories=("c",)), *schema.columns[2:]))
+    assert merge_schemas(schema, other).columns[1] == Column(
+        "job", "category", categories=("a", "b", "c"), missing=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"kind": "category"}, "needs a list"),
+        ({"kind": "category", "categories": ("a", "a")}, "listed twice"),
+        ({"kind": "category", "categories": ("a",), "bits": 3}, "has no 'bits'"),
+        ({"kind": "target", "missing": True}, "has no 'missing'"),
+        ({"kind": "weight", "signed": True}, "has no 'signed'"),
+        ({"kind": "number", "bits": 62, "missing": True}, "63 bits"),
+        ({"kind": "category", "categories": tuple(map(str, range(1001)))}, "at most 1,000"),
+    ],
+)
+def test_columns_that_make_no_sense(column, message):
+    with pytest.raises(InputError, match=message):
+        Column("a", **column)
+
+
+def test_values_outside_the_schema():
+    colour = Column("c", "category", categories=("red",))
+    with pytest.raises(InputError, match="row 2: the value is none of the listed categories"):
+        encode(colour, np.array(["red", "blue"], dtype=object))
+    with pytest.raises(InputError, match="row 1: the value is missing"):
+        encode(colour, np.array([None, "red"], dtype=object))
+    assert encode_doubled(colour, np.array(["red", "blue", None], dtype=object)).tolist() == [0, 1, 1]
+    assert propose_category("c", np.array(["1", "1.0", True, "x"], dtype=object)).categories == ("1.0", "True", "x")
+    truths = np.array([True, False])
+    assert encode(propose_category("c", truths), truths)[0].tolist() == [1, 0]
+    with pytest.raises(InputError, match="different values"):
+        propose_category("c", np.arange(1001))
+    with pytest.raises(InputError, match="not finite"):
+        propose_column("a", np.array([1.0, np.inf]))
+
+
+def weighted(x, y, weights, **options):
+    return prepare(["a"], [np.asarray(x)], "y", np.asarray(y), Wish(2, **options), weights=np.asarray(weights))
+
+
+def test_weights_and_class_weights():
+    x, y = [1, 2, 3, 4], ["p", "q", "q", "q"]
+    prepared = weighted(x, y, [1, 0, 3, 2])
+    assert (prepared.facts.shape.weight_bits, prepared.weights.tolist()) == (2, [1, 0, 3, 2])
+    prepared = weighted(x, y, [1, 1, 1, 1], class_weight={"p": 1.5, "q": 0.5})
+    assert (prepared.facts.shape.class_weights, prepared.rounding) == ((3, 1), {})
+    prepared = weighted(x, y, [1, 1, 1, 1], class_weight="balanced")
+    assert (prepared.facts.shape.class_weights, prepared.weights.tolist()) == ((), [3, 1, 1, 1])
+    prepared = weighted(x, y, [1, 1, 1, 1], class_weight={"p": 1e9})
+    assert prepared.facts.shape.class_weights == (65535, 1)
+    assert prepared.rounding["class_weight"] > 0.9
+    for weights, message in (
+        ([1, -1, 1, 1], "from 0 to"),
+        ([0.5, 1, 1, 1], "whole numbers"),
+        ([1, 2], "as many weights"),
+    ):
+        with pytest.raises(InputError, match=message):
+            weighted(x, y, weights)
+    for weight, message in (({"z": 1}, "no others"), ("heavy", "'balanced'"), ({"p": 0}, "positive")):
+        with pytest.raises(InputError, match=message):
+            weighted(x, y, [1, 1, 1, 1], class_weight=weight)
+
+
+def test_targets_take_the_bits_that_exactness_leaves():
+    x, y = np.arange(1000.0), np.linspace(-3, 3, 1000) ** 3
+    prepared = prepare(["a"], [x], "y", y, Wish(2, regression=True))
+    label = prepared.facts.target_column
+    assert (label.kind, label.signed, label.bits) == ("target", True, 39)
+    assert 0 < prepared.rounding["y"] < 1e-9
+    exact = prepare(["a"], [x], "y", np.round(y, 2), Wish(2, regression=True))
+    assert exact.rounding == {}
+    assert exact.facts.target_column.decimals == 2
+    with pytest.raises(InputError, match="class_weight needs classes"):
+        prepare(["a"], [x], "y", y, Wish(2, regression=True, class_weight={1: 2}))
+    schema = Schema((Column("a", bits=10), Column("y", "target", 1, 12, True)))
+    assert prepare(["a"], [x], "y", y, Wish(2, regression=True), schema).facts.shape.target_bits == 12
+    with pytest.raises(InputError, match="at most 1,000"):
+        prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2))
+
+
+def test_rules_as_shares_of_the_rows():
+    x, y = np.arange(10.0), np.arange(10) % 2
+    shape = prepare(["a"], [x], "y", y, Wish(2, "fast", 0.25, 0.15, 1e-3)).facts.shape
+    assert (shape.min_samples_split, shape.min_samples_leaf, shape.min_impurity_decrease) == (3, 2, "0.001")
+    for wish in (Wish(2, "fast", 1.5), Wish(2, "fast", "a"), Wish(2, "fast", 2, 1, "much")):
+        with pytest.raises(InputError, match="must be"):
+            prepare(["a"], [x], "y", y, wish)
