@@ -107,10 +107,10 @@ def test_a_schema_goes_from_inspect_to_train(model):
     [
         ("a,b\n1,2\n", "there is no column 'y'"),
         ("a,y\n1,0\n2\n", "line 3: 1 fields"),
-        ("a,y\n1,0\nx,1\n", "column 'a', line 3: text where a number is needed"),
-        ("a,y\n1,0\n,1\n", "column 'a', line 3: the value is missing"),
-        ("a,y\n1,0\nnan,1\n", "column 'a', line 3: the value is missing"),
-        ("a,y\n1,0\ninf,1\n", "column 'a', row 2: a value is missing or not finite"),
+        ("a,y\n1,0\nx,1\n" + 8 * "2,1\n", "column 'a', line 3: text where a number is needed"),
+        ("a,y\n1,0\n2,\n", "column 'y', line 3: the value is missing"),
+        ("a,y\n1,0\n2,nan\n", "column 'y', line 3: the value is missing"),
+        ("a,y\n1,0\ninf,1\n", "column 'a', row 2: a value is not finite"),
         ("", "is empty"),
         ("a,y\n1,0\n2,0\n", "one class only"),
         ("a,a,y\n1,1,0\n", "column 'a' occurs twice"),
@@ -221,6 +221,61 @@ def test_real_tables_in_one_command_are_as_good_as_scikit_learns(tmp_path, table
     x, y = np.stack([content.attribute(name, False) for name in names], axis=1), content.column(target)
     plain = DecisionTreeClassifier(max_depth=height, random_state=0).fit(x, y).score(x, y)
     assert abs(accuracy - plain) <= 0.005
+
+
+def test_categories_gaps_weights_and_rules(tmp_path):
+    lines = ["colour,size,visits,kind"]
+    for k in range(60):
+        colour, size = ("red", "green", "", "blue")[k % 4], "?" if k % 7 == 0 else k % 5
+        lines.append(f"{colour},{size},{k % 3},{('a', 'b', 'c')[k % 4 % 3] if k % 7 else 'd'}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    options = ["--weight", "visits", "--class-weight", "d=2", "--min-samples-leaf", "2", "--min-samples-split", "5"]
+    made = hedgerow("train", data, "--target", "kind", *options, "--max-depth", "4", "--out", out, "--json")
+    assert made.returncode == 0, made.stderr
+    facts = json.loads(made.stdout)
+    assert (facts["attributes"], facts["tests"], facts["classes"]) == (2, 5, ["a", "b", "c", "d"])
+    shown = hedgerow("reveal", out).stdout
+    assert "colour = " in shown
+    assert "size is missing" in shown
+    assert json.loads(hedgerow("evaluate", out, data, "--json").stdout)["accuracy"] > 0.9
+    schema = str(tmp_path / "s.toml")
+    looked = hedgerow("inspect", data, "--target", "kind", "--weight", "visits", "--out", schema)
+    assert "3 categories, some missing" in looked.stdout
+    again = hedgerow("train", data, "--target", "kind", "--schema", schema, *options[2:], "--max-depth", "4",
+                     "--out", str(tmp_path / "m2"))  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert hedgerow("reveal", str(tmp_path / "m2")).stdout == shown
+    for wrong, message in (
+        (["--class-weight", "d"], "CLASS=WEIGHT"),
+        (["--weight", "colour"], "the value is missing"),
+        (["--category", "none"], "cannot be a category"),
+        (["--regression"], "does not hold numbers"),
+    ):
+        done = hedgerow("train", data, "--target", "kind", *wrong, "--out", str(tmp_path / "n"))
+        assert (done.returncode, len(done.stderr.splitlines())) == (3, 1), done.stderr
+        assert message in done.stderr
+
+
+def test_a_number_is_estimated(tmp_path):
+    rows = [(k % 12, k * 7 % 31, 0.25 * (k % 12) + (1.5 if k * 7 % 31 > 15 else -1)) for k in range(80)]
+    (tmp_path / "t.csv").write_text("a,b,price\n" + "".join(f"{a},{b},{p}\n" for a, b, p in rows))
+    data, out = str(tmp_path / "t.csv"), str(tmp_path / "m")
+    made = hedgerow("train", data, "--target", "price", "--regression", "--max-depth", "5", "--out", out, "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["exact"] is True
+    facts = json.loads(hedgerow("evaluate", out, data, "--json").stdout)
+    assert (facts["rows"], facts["r2"] > 0.99) == (80, True)
+    predicted = hedgerow("predict", out, data).stdout.splitlines()
+    assert predicted[0] == "price"
+    errors = np.array([float(text) for text in predicted[1:]]) - [p for _, _, p in rows]
+    assert abs((errors**2).mean() - facts["mean_squared_error"]) < 1e-9
+    assert "|--- value: " in hedgerow("reveal", out, "--counts").stdout
+    hedgerow("reveal", out, "--format", "png", "--counts", "--out", str(tmp_path / "t.png"))
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    refused = hedgerow("predict", out, data, "--proba")
+    assert (refused.returncode, "no probabilities" in refused.stderr) == (3, True)
+    assert json.loads(hedgerow("info", out, "--json").stdout)["target"] == "price"
 
 
 def test_help_teaches_and_mistakes_are_one_line():

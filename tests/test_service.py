@@ -12,6 +12,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hedgerow
@@ -22,6 +23,7 @@ from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed
 from hedgerow.service.peers import Answer
 from hedgerow.sharing import RING64, split
+from hedgerow.tables import Column, Schema
 from hedgerow.transport import Authority
 from hedgerow.transport.certificate import party_name
 
@@ -75,6 +77,62 @@ def test_the_estimator_against_a_consortium(deployment):
     table = patients(30, 4)
     rows = np.stack([table.attribute(name, False) for name in ["age", "dose"]], axis=1)
     assert (estimator.predict(rows) == estimator.reveal().predict(rows)).all()
+
+
+def test_all_that_can_be_learnt_equals_the_local_model(deployment):
+    """Classes, categories, gaps, weights, class weights and rules; then a number."""
+    generator = np.random.default_rng(9)
+    n = 90
+    colours = np.array(["red", "green", None], dtype=object)[generator.integers(0, 3, n)]
+    sizes = np.where(generator.random(n) < 0.2, np.nan, generator.integers(0, 40, n))
+    kinds = np.array(["a", "b", "c"], dtype=object)[generator.integers(0, 3, n)]
+    prices, visits = generator.integers(-300, 300, n) / 10, generator.integers(0, 4, n)
+    table = hedgerow.tables.Table(
+        ["colour", "size", "kind", "price", "visits"],
+        [colours, sizes, kinds, prices, visits],
+        {"colour": 1, "size": 1},
+        lambda row: row + 1,
+    )
+    attributes = (
+        Column("colour", "category", categories=("red", "green"), missing=True),
+        Column("size", bits=6, missing=True),
+    )
+    label, target = Column("kind", "label", classes=("a", "b", "c")), Column("price", "target", 1, 10, True)
+    weight = Column("visits", "weight", bits=2)
+    alice = deployment.client("alice")
+    rows = [colours, sizes]
+    schema = Schema((*attributes, label, weight))
+    deployment.client("clinic").share(table, schema, "kinds")
+    options = {"min_samples_split": 6, "min_samples_leaf": 2, "min_impurity_decrease": "0.001"}
+    job = alice.train(["kinds"], "kind", 4, class_weight={"b": 3}, **options)
+    alice.wait(job, seconds=60)
+    remote = alice.model(job)
+    wish = Wish(4, class_weight={"b": 3}, **options)
+    local = train_secret(prepare(["colour", "size"], rows, "kind", kinds, wish, schema, visits)).model
+    assert remote.reveal(counts=True).to_dict() == local.reveal(counts=True).to_dict()
+    assert (remote.labels(rows) == local.labels(rows)).all()
+    assert np.array_equal(remote.probabilities(rows), local.probabilities(rows))
+    assert np.array_equal(remote.confusion(rows, kinds), local.confusion(rows, kinds))
+
+    schema = Schema((*attributes, target, weight))
+    deployment.client("clinic").share(table, schema, "prices")
+    identity = deployment.root / "members" / "alice"
+    estimator = hedgerow.DecisionTreeRegressor(max_depth=3, consortium=identity / "consortium.toml")
+    estimator.fit_dataset("prices", target="price")
+    wish = Wish(3, regression=True)
+    local = train_secret(prepare(["colour", "size"], rows, "price", prices, wish, schema, visits)).model
+    assert estimator.reveal(counts=True).to_dict() == local.reveal(counts=True).to_dict()
+    frame = pd.DataFrame({"colour": colours, "size": sizes})
+    assert (estimator.predict(frame) == local.labels(rows)).all()
+    assert estimator.errors(frame, prices) == local.errors(rows, prices)
+    with pytest.raises(InputError, match="a number in the dataset"):
+        hedgerow.DecisionTreeClassifier(consortium=identity / "consortium.toml").fit_dataset("prices", "price")
+    for wrong, message in (
+        ({"class_weight": {"z": 2}}, "not in the schema"),
+        ({"min_impurity_decrease": "x"}, "not valid"),
+    ):
+        with pytest.raises(Answer, match=message):
+            alice.train(["kinds"], "kind", 2, **wrong)
 
 
 def test_columns_of_row_aligned_tables_side_by_side(deployment):

@@ -50,6 +50,8 @@ def inspect(
             rows.append({"column": name, "kind": "label", "remark": f"{len(classes)} classes"})
             continue
         if name not in (target, weight) and (values.dtype == object or name in (category or [])):
+            if name not in (category or []):
+                table.check_text(name)
             count = len(set(values.tolist()))
             if count > MAX_CATEGORIES:
                 rows.append({"column": name, "kind": "text", "remark": f"{count:,} different values: leave it out"})

@@ -95,7 +95,7 @@ def submit(
     names = dataset.split("|" if columns else "+")
     weights = {name: float(text) for name, text in (class_weights(class_weight) or {}).items()}
     wish = Wish(max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weights)
-    job = client.train(names, target, "columns" if columns else "rows", **public_rules(wish))
+    job = client.train(names, target, combine="columns" if columns else "rows", **public_rules(wish))
     if watching:
         _follow(client, job, max_depth, as_json)
     if as_json:

@@ -93,6 +93,9 @@ def train(
         if numbers_only:
             names = [name for name in names if not table.is_text(name)]
         categorical = [name for name in names if table.is_text(name) or name in (category or [])]
+        for name in categorical:
+            if name not in (category or []):
+                table.check_text(name)
         columns = [table.attribute(name, name in categorical) for name in names]
     wish = Wish(
         max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, class_weights(class_weight),

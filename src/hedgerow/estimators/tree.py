@@ -78,7 +78,7 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
         client = Client(Path(self.consortium), Path(self.identity) if self.identity is not None else None)
         columns = "|" in dataset
         names = dataset.split("|" if columns else "+")
-        job = client.train(names, target, "columns" if columns else "rows", **public_rules(wish))
+        job = client.train(names, target, combine="columns" if columns else "rows", **public_rules(wish))
         client.wait(job)
         model = client.model(job)
         if model.facts.shape.regression != wish.regression:

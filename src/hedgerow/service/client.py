@@ -151,11 +151,13 @@ class Client:
         self,
         datasets: Sequence[str],
         target: str,
+        max_depth: int = 5,
         combine: str = "rows",
         **rules: Any,
     ) -> str:
-        """Submit a training job. ``rules`` are the height ``max_depth`` and what else :data:`.spec.TRAINING` names."""
-        return self.submit(kind="train", datasets=list(datasets), target=target, combine=combine, **rules)
+        """Submit a training job. ``rules`` are what else :data:`.spec.RULES` names."""
+        request = {"kind": "train", "datasets": list(datasets), "target": target, "combine": combine}
+        return self.submit(**request, max_depth=int(max_depth), **rules)
 
     def jobs(self) -> list[dict[str, Any]]:
         """This member's jobs as party 0 sees them."""

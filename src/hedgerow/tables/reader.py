@@ -19,6 +19,8 @@ from ..errors import InputError
 from .schema import MAX_COLUMNS, Column, check_names
 
 HEADER_BYTES = 1 << 26
+MOSTLY = 0.9
+"""From this share of numbers on, other text in a column is taken for a mistake."""
 MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
 
 
@@ -65,6 +67,12 @@ class Table:
         if not category:
             _check_text(name, values, self.line)
         return values
+
+    def check_text(self, name: str) -> None:
+        """Refuse a column of text that is nearly all numbers: that is a slip, not a column of categories."""
+        texts = [value for value in self._named(name) if value is not None]
+        if sum(map(_is_number, texts)) >= MOSTLY * len(texts):
+            _check_text(name, self._named(name), self.line)
 
     def declared(self, columns: Sequence[Column]) -> list[npt.NDArray[Any]]:
         """The columns a schema declares as attributes."""
