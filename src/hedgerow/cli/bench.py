@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ..bench.complexity import draw, measure
 from ..bench.engine import bench_primitives, bench_sort
+from ..bench.learning import bench_learning
 from ..bench.report import RunFacts
 from ..bench.tables import as_markdown, run_tables
 from ..bench.tables import draw as draw_tables
@@ -170,6 +171,33 @@ def _print_comparison(outcome: dict[str, Any]) -> None:
     table.add_row("rounds", str(fast["rounds"]), str(paper["rounds"]), f"{paper['rounds'] / fast['rounds']:.1f}")
     table.add_row("equals its twin", str(fast["correct"]), str(paper["correct"]), "")
     Console().print(table)
+
+
+@app.command()
+def learn(
+    rows: RowsOption = 10_000,
+    attrs: AttrsOption = 10,
+    depth: DepthOption = 5,
+    bits: BitsOption = 30,
+    repeat: RepeatOption = 3,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare what classes, categories, weights, rules and regression cost, taking turns in one run."""
+    found = bench_learning(rows, attrs, depth, bits, repeat)
+    if as_json:
+        print(json.dumps({name: facts.as_dict() for name, facts in found.items()}))
+    else:
+        table = Table(title=f"{rows:,} rows, {attrs} attributes, height {depth}; best of {repeat}")
+        for column in ("problem", "seconds", "times", "MB sent per party", "rounds", "equals its twin"):
+            table.add_column(column, justify="left" if column == "problem" else "right")
+        plain = found["two classes"].seconds
+        for name, facts in found.items():
+            sent = f"{max(facts.bytes_sent) / 1e6:.1f}"
+            ratio = f"{facts.seconds / plain:.2f}"
+            table.add_row(name, f"{facts.seconds:.2f}", ratio, sent, str(facts.rounds), str(facts.correct))
+        Console().print(table)
+    if not all(facts.correct for facts in found.values()):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -11,6 +11,7 @@ import numpy as np
 from ..oblivious.packed import end_to_end
 from ..oblivious.score import Items
 from ..oblivious.segment import segment_best
+from ..oblivious.shuffle import Column
 from ..primitives import bit_and, bit_not, bit_to_ring, dot, multiply, multiply_bit, top_bit, widen
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
 from .nodes import Nodes
@@ -52,7 +53,7 @@ class Criterion(Protocol):
     """What makes a test good: what rows carry along, the state of nodes, the choice of tests, the leaves."""
 
     @property
-    def columns(self) -> list[ArithmeticShare]:
+    def columns(self) -> Sequence[Column]:
         """Row columns that move into every feature's order."""
 
     @property

@@ -74,6 +74,7 @@ class Extremes:
         contenders = []
         for j, view in enumerate(views):
             (column,) = view.columns
+            assert isinstance(column, ArithmeticShare)
             sums = pad(column.prefix_sum(), length) - offset
             tag = attribute_tag(ctx, j + 1, self.tag_rows, 2 * length)
             row = valid.row(j)

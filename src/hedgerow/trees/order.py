@@ -34,7 +34,7 @@ class View:
     places: Words
     order: Words
     values: ArithmeticShare | BinaryShare
-    columns: list[ArithmeticShare]
+    columns: list[Column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Orders:
                 values.append(next(ones))
         return Orders(permutations, values)
 
-    def views(self, ctx: Context, columns: Sequence[ArithmeticShare]) -> list[View]:
+    def views(self, ctx: Context, columns: Sequence[Column]) -> list[View]:
         """Open every permutation under a fresh shuffle and put values and columns into node order."""
         loads = []
         for j, (permutation, values) in enumerate(zip(self.permutations, self.values, strict=True)):

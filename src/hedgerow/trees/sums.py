@@ -8,6 +8,9 @@ has the score p/q with p = w·Σu_c² + u·Σw_c² and q = u·w. With s = u + w 
 so the class sums are two inner products, whatever the number of classes, and a third product finishes p. Where every
 row weighs one, u and q are the same for all features at a place, and features are compared by p alone; with weights
 they are compared as fractions. Sums of nodes are taken from the rows in the first feature's order, once a layer.
+
+Where every row weighs one, a row's class moves into a feature's order as bits, eight classes to a byte, and becomes
+numbers there, block by block: that is fewer bytes than moving a number for every class, and bounds the memory.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious import Load, shuffle_loads
-from ..oblivious.packed import pad
+from ..oblivious.packed import cut, end_to_end, pack_rows, pad, padded
 from ..oblivious.permutation import gather
 from ..oblivious.score import Items, less_score
-from ..oblivious.shuffle import inverse
+from ..oblivious.shuffle import Column, inverse
 from ..primitives import (
     bit_not,
     bit_to_ring,
@@ -34,7 +37,8 @@ from ..primitives import (
     select,
     widen,
 )
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
+from ..sharing.ring import Words
 from .choice import Found, Leaves, worth_splitting
 from .extremes import mean
 from .front import moved_to_front, to_front
@@ -68,29 +72,43 @@ class Sums:
         self.shape = shape
         self.ring = shape.score_ring
         self.tag_rows = len(shape.features).bit_length()
+        self.count = 2 if shape.regression else shape.classes - (not shape.weighted)
         self.columns = self._row_columns(ctx, y, weights)
         self._state: _State | None = None
 
-    def _row_columns(self, ctx: Context, y: ArithmeticShare, weights: ArithmeticShare | None) -> list[ArithmeticShare]:
-        """What a row adds to the sums: weight times target and weight; or its weight in its class's column, of all
-        classes but the last where every row weighs one."""
+    def _row_columns(self, ctx: Context, y: ArithmeticShare, weights: ArithmeticShare | None) -> Sequence[Column]:
+        """What a row adds to the sums: weight times target and weight; or its weight in its class's column; or, where
+        every row weighs one, a bit for its class, of all classes but the last."""
         shape, n = self.shape, self.shape.rows
         if shape.regression:
             assert weights is not None
             product = multiply(ctx.step("weigh"), y, weights)
             both = widen(ctx.step("widen"), ArithmeticShare.concatenate([product, weights]), self.ring)
             return [both[:n], both[n:]]
-        count = shape.classes if shape.weighted else shape.classes - 1
-        codes = public(ctx, np.repeat(np.arange(count, dtype=np.uint64), n), RING64)
-        hits = is_zero(
-            ctx.step("class"), ArithmeticShare.concatenate([y] * count) - codes, (shape.classes - 1).bit_length()
-        )
+        length = padded(n)
+        codes = public(ctx, np.repeat(np.arange(self.count, dtype=np.uint64), length), RING64)
+        labels = ArithmeticShare.concatenate([pad(y, length)] * self.count) - codes
+        hits = is_zero(ctx.step("class"), labels, (shape.classes - 1).bit_length())
+        if not shape.weighted:
+            return _bytes_of(cut(hits, self.count), n)
         if weights is None:
             flat = bit_to_ring(ctx.step("bit"), hits, RING64)
         else:
-            (flat,) = multiply_bit(ctx.step("weigh"), hits, [ArithmeticShare.concatenate([weights] * count)])
-        factors = shape.class_weights or (1,) * count
-        return [flat[c * n : (c + 1) * n].scale(factors[c]) for c in range(count)]
+            heavy = ArithmeticShare.concatenate([pad(weights, length)] * self.count)
+            (flat,) = multiply_bit(ctx.step("weigh"), hits, [heavy])
+        factors = shape.class_weights or (1,) * self.count
+        return [flat[c * length : c * length + n].scale(factors[c]) for c in range(self.count)]
+
+    def _sums_columns(self, ctx: Context, views: Sequence[View]) -> list[list[ArithmeticShare]]:
+        """For every view what the rows add to the sums, in its order."""
+        if self.shape.weighted:
+            return [[column for column in view.columns if isinstance(column, ArithmeticShare)] for view in views]
+        n, length = self.shape.rows, padded(self.shape.rows)
+        rows = [_bits_of([c for c in view.columns if isinstance(c, ByteShare)], self.count) for view in views]
+        flat = bit_to_ring(ctx.step("bit"), end_to_end(rows), RING64)
+        starts = range(0, len(flat), length)
+        columns = [flat[start : start + n] for start in starts]
+        return [columns[k * self.count : (k + 1) * self.count] for k in range(len(views))]
 
     @property
     def state(self) -> _State:
@@ -111,7 +129,8 @@ class Sums:
     def enter(self, ctx: Context, nodes: Nodes, views: Sequence[View]) -> None:
         """The nodes' sums, and their squares."""
         length = nodes.length
-        before, totals = node_sums(ctx.step("totals"), nodes, views[0].columns)
+        (columns,) = self._sums_columns(ctx.step("first"), views[:1])
+        before, totals = node_sums(ctx.step("totals"), nodes, columns)
         before, totals = ([pad(column, length) for column in side] for side in (before, totals))
         sums, mass = self._parts(totals, nodes.size)
         self._state = _State(nodes, before, sums, mass, dot(ctx.step("squares"), sums, sums))
@@ -148,7 +167,8 @@ class Sums:
         if not shape.checks_gain:
             return found
         if shape.weighted:
-            _, mass = self._parts([column.prefix_sum()[shape.rows - 1 :] for column in self.columns], upto)
+            heavy = [column for column in self.columns if isinstance(column, ArithmeticShare)]
+            _, mass = self._parts([column.prefix_sum()[shape.rows - 1 :] for column in heavy], upto)
             whole = mass.narrow(RING64)[np.zeros(length, np.int64)]
         else:
             whole = public(ctx, np.full(length, shape.rows, np.uint64), RING64)
@@ -165,10 +185,10 @@ class Sums:
         """For every view its p, and with weights also its q."""
         length, count = len(upto), len(views)
         lefts, masses = [], []
-        for view in views:
+        for columns in self._sums_columns(ctx.step("columns"), views):
             sums = [
                 pad(column.prefix_sum(), length) - before
-                for column, before in zip(view.columns, self.state.before, strict=True)
+                for column, before in zip(columns, self.state.before, strict=True)
             ]
             left, mass = self._parts(sums, upto)
             lefts.append(left)
@@ -195,12 +215,12 @@ class Sums:
         shape, n = self.shape, self.shape.rows
         (view,) = Orders(orders.permutations[:1], orders.values[:1]).views(ctx.step("order"), self.columns)
         kept = masked(nodes.flags, nodes.real)
-        ends = [pad(column, nodes.length) for column in suffix_sums(view.columns)]
+        (columns,) = self._sums_columns(ctx.step("columns"), [view])
+        ends = [pad(column, nodes.length) for column in suffix_sums(columns)]
         payload = [nodes.number.narrow(shape.number_ring), nodes.size, *ends]
         number, size, *rest = (x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload))
         length = shape.layer_length(shape.height)
-        columns = to_front(ctx.step("front"), kept, n, [number, size, *rest], min(n, length + 1))
-        number, size, *rest = columns
+        number, size, *rest = to_front(ctx.step("front"), kept, n, [number, size, *rest], min(n, length + 1))
         sums, mass = self._parts([_steps(column)[:length] for column in rest], size[:length])
         number = number[:length]
         if shape.regression:
@@ -208,6 +228,26 @@ class Sums:
             return Leaves(number, mean(ctx.step("mean"), target[0], target[1], shape), target)
         label = heaviest(ctx.step("label"), sums, shape.mass_bits)
         return Leaves(number, label, [column.narrow(RING32) for column in sums])
+
+
+def _bytes_of(rows: BinaryShare, count: int) -> list[ByteShare]:
+    """Rows of bits as bytes, eight rows to a byte."""
+    sides = [unpack_bits(side, count) for side in (rows.left, rows.right)]
+    found = []
+    for start in range(0, rows.rows, 8):
+        left, right = (np.packbits(side[start : start + 8], axis=0, bitorder="little")[0] for side in sides)
+        found.append(ByteShare(left, right))
+    return found
+
+
+def _bits_of(columns: Sequence[ByteShare], rows: int) -> BinaryShare:
+    """The inverse of :func:`_bytes_of`, padded to a multiple of 64 places."""
+
+    def side(parts: list[Words]) -> Words:
+        return pack_rows(np.unpackbits(np.stack(parts), axis=0, bitorder="little")[:rows])
+
+    left, right = side([c.left for c in columns]), side([c.right for c in columns])
+    return BinaryShare(left, right, padded(len(columns[0])))
 
 
 def feature_blocks(shape: TreeShape, length: int) -> list[tuple[int, int]]:

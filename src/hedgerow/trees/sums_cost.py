@@ -33,7 +33,7 @@ class SumsCost:
         self.shape = shape
         self.n, self.length, self.ring = shape.rows, padded(shape.rows), shape.score_ring
         self.count = 2 if shape.regression else shape.classes - (not shape.weighted)
-        self.columns = [self.ring.nbytes] * self.count
+        self.columns = [self.ring.nbytes] * self.count if shape.weighted else [1] * (-(-self.count // 8))
         self.keys = [self.ring, RING64] if shape.weighted else [self.ring]
 
     def rows(self) -> Cost:
@@ -41,15 +41,20 @@ class SumsCost:
         shape, n = self.shape, self.n
         if shape.regression:
             return dot_cost(n, RING64) + widen_cost(2 * n, RING64, self.ring)
-        hits = equal_cost(self.count * n, (shape.classes - 1).bit_length())
-        if shape.row_weights:
-            return hits + multiply_bit_cost(self.count * n, [RING64])
-        return hits + bit_to_ring_cost(self.count * n, RING64)
+        count = self.count * self.length
+        hits = equal_cost(count, (shape.classes - 1).bit_length())
+        if not shape.weighted:
+            return hits
+        return hits + (multiply_bit_cost(count, [RING64]) if shape.row_weights else bit_to_ring_cost(count, RING64))
+
+    def numbers(self, features: int) -> Cost:
+        """Bits that moved into the order of some features become numbers."""
+        return FREE if self.shape.weighted else bit_to_ring_cost(features * self.count * self.length, RING64)
 
     def enter(self) -> Cost:
         """The nodes' sums and squares."""
         n, size = self.n, self.ring.nbytes
-        cost = multiply_bit_cost(self.length, [self.ring] * (self.count + 1))
+        cost = self.numbers(1) + multiply_bit_cost(self.length, [self.ring] * (self.count + 1))
         cost += front_cost(n, [size] * (self.count + 1)) + dot_cost(2 * self.count * n, self.ring)
         return cost + shuffle_cost(n, 0, [size] * (2 * self.count), undo=True) + dot_cost(self.length, self.ring)
 
@@ -70,7 +75,7 @@ class SumsCost:
         cost = FREE
         for start, stop in feature_blocks(self.shape, self.length):
             count = (stop - start) * self.length
-            cost += dot_cost(2 * count, self.ring) + dot_cost(count, self.ring)
+            cost += self.numbers(stop - start) + dot_cost(2 * count, self.ring) + dot_cost(count, self.ring)
             if self.shape.weighted:
                 cost += dot_cost(count, RING64)
         return cost if self.shape.weighted else cost + dot_cost(self.length, RING64)
@@ -79,8 +84,8 @@ class SumsCost:
         """The leaves, the first feature's order apart."""
         shape, number = self.shape, self.shape.number_ring
         length = shape.layer_length(shape.height)
-        cost = multiply_bit_cost(self.length, [number, RING64, *([self.ring] * self.count)])
-        cost += front_cost(self.n, [number.nbytes, 8, *self.columns])
+        cost = self.numbers(1) + multiply_bit_cost(self.length, [number, RING64, *([self.ring] * self.count)])
+        cost += front_cost(self.n, [number.nbytes, 8, *([self.ring.nbytes] * self.count)])
         if shape.regression:
             bits = shape.target_bits
             return cost + fraction_cost(length, shape.mass_bits + bits, bits + MEAN_PLACES, RING64)
