@@ -201,6 +201,27 @@ def test_weights_and_class_weights():
             weighted(x, y, [1, 1, 1, 1], class_weight=weight)
 
 
+@pytest.mark.parametrize("counts", [(331, 332, 337), (250, 251, 499), (500, 500), (1, 1000)])
+def test_balanced_weights_fit_and_their_bits_tell_nothing(counts):
+    y = np.repeat(np.arange(len(counts)), counts)
+    prepared = prepare(["a"], [np.arange(len(y))], "y", y, Wish(2, class_weight="balanced"))
+    assert prepared.facts.shape.weight_bits == 11
+    weighed = [int(prepared.weights[y == c].sum()) for c in range(len(counts))]
+    assert max(weighed) / min(weighed) < 1.05 + prepared.rounding.get("class_weight", 0)
+
+
+def test_the_least_decrease_of_a_regression_is_in_the_targets_own_units():
+    from sklearn.tree import DecisionTreeRegressor
+
+    x, y = np.arange(8.0), np.array([1.0, 1.1, 1.2, 1.3, 2.0, 2.1, 2.2, 2.3])
+    for least in (0.0, 0.01, 0.1, 0.3):
+        _, tree = train_plain(["a"], [x], y, Wish(3, "fast", 2, 1, least, regression=True))
+        theirs = DecisionTreeRegressor(max_depth=3, min_impurity_decrease=least).fit(x[:, None], y)
+        leaves = sum(node.children is None for node, _ in tree._walk())
+        assert leaves == theirs.get_n_leaves()
+        assert np.allclose(tree.predict(x[:, None]), theirs.predict(x[:, None]), atol=1e-5)
+
+
 def test_targets_take_the_bits_that_exactness_leaves():
     x, y = np.arange(1000.0), np.linspace(-3, 3, 1000) ** 3
     prepared = prepare(["a"], [x], "y", y, Wish(2, regression=True))

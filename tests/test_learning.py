@@ -125,7 +125,44 @@ def test_rows_without_weight_leave_no_trace_in_an_opened_tree():
             assert all((column[padding] == 0).all() for column in columns)
     shape = TreeShape(30, 2, 3, 4, classes=0, target_bits=3, weight_bits=1)
     tree = reconstruct_tree(problems.train_secure(x, y * 5, absent, shape))
-    assert len(set(tree.leaves[1][tree.leaves[0] == 0].tolist())) <= 1
+    assert (tree.leaves[1][tree.leaves[0] == 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        TreeShape(64, 2, 3, 6),
+        TreeShape(64, 2, 3, 6, weight_bits=2),
+        TreeShape(64, 2, 3, 6, classes=3, weight_bits=2),
+        TreeShape(64, 2, 3, 6, classes=0, target_bits=4),
+        TreeShape(64, 2, 3, 6, classes=0, target_bits=4, weight_bits=1),
+    ],
+    ids=range(5),
+)
+def test_labels_targets_and_weights_beyond_their_bits_are_cut_to_them(shape):
+    """An owner who lies about its values must not make opened places depend on others' data."""
+    x, y, weights = table_for(shape, 7)
+    high = np.random.default_rng(7).integers(0, 2**20, 64) << 20
+    heavy = None if weights is None else weights + high
+    parts = problems.train_secure(x, y + high, heavy, shape)
+    assert problems.opened(parts) == problems.twin(x, y, weights, shape)
+
+
+def test_a_label_that_is_no_class_counts_as_the_last():
+    shape = TreeShape(40, 2, 3, 4, classes=3, class_weights=(2, 1, 1))
+    x, y, _ = table_for(shape, 8)
+    told = np.where(y == 2, 3, y)
+    assert problems.opened(problems.train_secure(x, told, None, shape)) == problems.twin(x, y, None, shape)
+
+
+def test_a_model_of_no_rows_predicts_nothing_by_either_lookup():
+    """All weights are 0: estimates are 0, whether nodes are found by comparing or by sorting."""
+    x, y = np.arange(80)[None], np.arange(80) % 8
+    shape = TreeShape(80, 1, 7, 7, classes=0, target_bits=3, weight_bits=1)
+    parts = problems.train_secure(x, y, np.zeros(80, np.int64), shape)
+    rows = split((2 * x[0]).astype(np.uint64), shape.value_ring)
+    answers = LocalParties().run(lambda ctx, tree, rows: predict_labels(ctx, tree, [rows], shape), parts, rows)
+    assert (reconstruct(answers) == 0).all()
 
 
 COST_SHAPES = [
@@ -164,6 +201,8 @@ def test_every_step_costs_what_the_formulas_say(shape):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}")
             assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party]), name
+        cut = [transport.meter.below(f"main/fast/{name}/") for name in ("labels", "weights")]
+        assert sum(spent.sent for spent in cut) == cost.declared().sent[party]
         category = [transport.meter.below(f"main/fast/sort/{name}") for name in ("category", "bits/")]
         declared = cost.category()
         assert sum(spent.rounds for spent in category) == declared.rounds
@@ -258,7 +297,8 @@ def test_two_classes_are_the_special_case_of_many():
         ({"min_samples_split": 1}, "at least 2"),
         ({"min_samples_leaf": 0}, "at least 1"),
         ({"min_impurity_decrease": "x"}, "decimal number"),
-        ({"min_impurity_decrease": "-1"}, "not be negative"),
+        ({"min_impurity_decrease": "-1"}, "not negative"),
+        ({"min_impurity_decrease": "1e99999999"}, "written in digits"),
     ],
 )
 def test_shapes_that_make_no_sense(options, message):

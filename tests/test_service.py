@@ -129,6 +129,7 @@ def test_all_that_can_be_learnt_equals_the_local_model(deployment):
         hedgerow.DecisionTreeClassifier(consortium=identity / "consortium.toml").fit_dataset("prices", "price")
     for wrong, message in (
         ({"class_weight": {"z": 2}}, "not in the schema"),
+        ({"class_weight": {"1": 2, "1.0": 3}}, "names a class twice"),
         ({"min_impurity_decrease": "x"}, "not valid"),
     ):
         with pytest.raises(Answer, match=message):

@@ -18,6 +18,7 @@ from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tr
 from ..runtime import PartyReport, Progress, Ticked, local_parties
 from ..sharing import RING64
 from ..tables import Column, Schema, class_key, class_numbers, encode, propose_category, propose_column
+from ..tables.fixed import decimal_text, kept_squared
 from ..trees.model import SharedTree
 from ..trees.predict import Errors
 from ..trees.shape import MAX_CLASSES, MAX_MASS, MAX_TARGET_BITS, MAX_VALUE_BITS, MAX_WEIGHT_BITS, TreeShape
@@ -110,8 +111,7 @@ def prepare(
     if wish.regression:
         if wish.class_weight is not None:
             raise InputError("class_weight needs classes; a number is estimated here")
-        label = _target_column(target, labels, schema, shape)
-        shape = replace(shape, classes=0, target_bits=label.bits)
+        label, shape = _with_target(target, labels, schema, shape)
         y, error = encode(label, labels)
         if error:
             rounding[target] = error
@@ -171,22 +171,26 @@ def _decimal_text(name: str, value: Any) -> str:
         number = Decimal("nan")
     if isinstance(value, bool) or not number.is_finite():
         raise InputError(f"{name} must be a number, not {value!r}")
-    text = f"{number:f}"
-    return text.rstrip("0").rstrip(".") or "0" if "." in text else text
+    return decimal_text(number)
 
 
-def _target_column(target: str, values: Values, schema: Schema | None, shape: TreeShape) -> Column:
+def _with_target(target: str, values: Values, schema: Schema | None, shape: TreeShape) -> tuple[Column, TreeShape]:
     """How a number to be estimated is kept: as the schema says, or as exactly as scores stay exact."""
+
+    def shaped(label: Column) -> TreeShape:
+        least = kept_squared(label, shape.min_impurity_decrease)
+        return replace(shape, classes=0, target_bits=label.bits, min_impurity_decrease=least)
+
     if schema is not None and schema.label is not None and schema.label.name == target:
         if schema.label.kind != "target":
             raise InputError(f"the schema declares '{target}' as a label of classes, not as a target")
-        return schema.label
+        return schema.label, shaped(schema.label)
     for bits in range(MAX_TARGET_BITS, 0, -1):
+        label = propose_column(target, values, bits, "target").column
         try:
-            replace(shape, classes=0, target_bits=bits)
+            return label, shaped(label)
         except ExactnessError:
             continue
-        return propose_column(target, values, bits, "target").column
     raise ExactnessError(f"{shape.rows} rows leave no bit for the target '{target}'; use smaller weights or fewer rows")
 
 
@@ -217,24 +221,35 @@ def _with_class_weights(
         mass = np.ones(len(y), np.uint64) if heavy is None else heavy
         counts = [int(mass[y == c].sum()) for c in range(len(classes))]
         exact = [Fraction(1, count) if count else Fraction(1) for count in counts]
-        factors, error = _whole_factors(exact, shape)
+        # As many bits as fit, whatever the factors are: their number is public.
+        bits = min(MAX_WEIGHT_BITS, (MAX_MASS // shape.rows + 1).bit_length() - 1)
+        factors, error = _whole_factors(exact, (1 << max(0, bits - shape.weight_bits)) - 1)
         heavy = (mass * np.array(factors, np.uint64)[y.astype(np.int64)]).astype(np.uint64)
-        return replace(shape, weight_bits=max(1, int(heavy.max(initial=1)).bit_length())), heavy, error
+        return replace(shape, weight_bits=bits), heavy, error
     if not isinstance(wanted, Mapping):
         raise InputError(f"class_weight must be 'balanced' or weights by class, not {type(wanted).__name__}")
-    known = {class_key(name): Fraction(str(weight)) for name, weight in wanted.items()}
+    known = {class_key(name): _weight(weight) for name, weight in wanted.items()}
     unknown = known.keys() - {class_key(name) for name in classes}
+    if len(known) < len(wanted):
+        raise InputError("class_weight names a class twice")
     if unknown or any(weight <= 0 for weight in known.values()):
         raise InputError("class_weight must have a positive weight for some or all of the classes, and no others")
-    factors, error = _whole_factors([known.get(class_key(name), Fraction(1)) for name in classes], shape)
+    largest = min((1 << MAX_WEIGHT_BITS) - 1, MAX_MASS // shape.mass_bound)
+    factors, error = _whole_factors([known.get(class_key(name), Fraction(1)) for name in classes], largest)
     return replace(shape, class_weights=tuple(factors)), heavy, error
 
 
-def _whole_factors(exact: Sequence[Fraction], shape: TreeShape) -> tuple[list[int], float]:
-    """Whole numbers in the proportion of the given ones as far as scores stay exact, and the largest relative error."""
+def _weight(value: Any) -> Fraction:
+    try:
+        return Fraction(Decimal(str(value)))
+    except (InvalidOperation, ValueError, OverflowError):
+        raise InputError(f"a class weight must be a number, not {value!r}") from None
+
+
+def _whole_factors(exact: Sequence[Fraction], largest: int) -> tuple[list[int], float]:
+    """Whole numbers up to ``largest`` in the proportion of the given ones, and the largest relative error."""
     scale = Fraction(math.lcm(*(f.denominator for f in exact)), 1)
     scale /= math.gcd(*(int(f * scale) for f in exact))
-    largest = min((1 << MAX_WEIGHT_BITS) - 1, MAX_MASS // shape.mass_bound)
     if largest < 1:
         raise ExactnessError("the rows' weights leave no room for class weights; use smaller weights or fewer rows")
     scale = min(scale, Fraction(largest) / max(exact))

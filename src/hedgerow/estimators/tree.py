@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
@@ -175,7 +176,8 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"the model {kind}: load it with the other estimator")
         found.algorithm = model.facts.algorithm
         found.min_samples_split, found.min_samples_leaf = shape.min_samples_split, shape.min_samples_leaf
-        found.min_impurity_decrease = float(shape.least_decrease)
+        unit = Fraction(10) ** (2 * model.facts.target_column.decimals) if shape.regression else Fraction(1)
+        found.min_impurity_decrease = float(shape.least_decrease / unit)
         found._keep(model)
         return found
 

@@ -122,12 +122,13 @@ def answer_selected_words(
 ) -> None:
     """Add one answering party's part of ``(dealt_bit XOR known) * x`` to ``out``; see the kernel of one word."""
     share = np.uint64(1) if constant else np.uint64(0)
-    zero = np.uint64(0)
     for i in range(out.shape[0]):
         low, high = multiply128(dealt_bit[i, 0], dealt_bit[i, 1], common[i, 0], common[i, 1])
         low, high = add128(low, high, dealt_product[i, 0], dealt_product[i, 1])
-        if (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
-            low, high = subtract128(zero, zero, low, high)
-            low, high = add128(low, high, own[i, 0], own[i, 1])
-            low, high = add128(low, high, share * common[i, 0], share * common[i, 1])
+        bit = (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
+        # The negative is added twice where the bit is set, so that nothing branches on it.
+        twice_low, twice_high = add128(bit * low, bit * high, bit * low, bit * high)
+        low, high = subtract128(low, high, twice_low, twice_high)
+        low, high = add128(low, high, bit * own[i, 0], bit * own[i, 1])
+        low, high = add128(low, high, bit * share * common[i, 0], bit * share * common[i, 1])
         out[i, 0], out[i, 1] = add128(out[i, 0], out[i, 1], low, high)

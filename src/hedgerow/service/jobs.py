@@ -28,7 +28,7 @@ from .peers import Answer, PartyConnections
 from .refusal import Conflict, Forbidden, Unknown
 from .runner import Runner
 from .settings import PartySettings
-from .spec import TRAINING, combined_schema, digest, training_facts
+from .spec import RULES, TRAINING, combined_schema, digest, training_facts
 from .vault import Vault
 
 OPEN = ("waiting", "queued", "running", "written")
@@ -518,7 +518,7 @@ def _same_request(spec: dict[str, Any], request: dict[str, Any]) -> bool:
         return False
     if spec["kind"] == "train":
         names = [name for name, _ in spec["datasets"]]
-        return names == request["datasets"] and all(spec[field] == request[field] for field in TRAINING)
+        return names == request["datasets"] and all((RULES | spec)[field] == request[field] for field in TRAINING)
     return bool(spec["model"] == request["model"] and spec["upload"] == request["upload"])
 
 

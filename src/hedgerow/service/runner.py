@@ -19,6 +19,7 @@ from typing import Any
 from ..models.store import private_write
 from .gate import PREFACE_BYTES, Gate
 from .settings import PartySettings
+from .spec import digest
 from .vault import Vault
 
 log = logging.getLogger("hedgerow.jobs")
@@ -59,7 +60,7 @@ class Runner:
         return job in self._running
 
     def start(self, job: str, spec_hash: str, attempt: int, facts: dict[str, Any]) -> None:
-        """Start a job's process. ``facts`` goes into ``job.json``."""
+        """Start a job's process. ``facts`` goes into ``job.json``; parties that differ in any of it do not run."""
         settings, directory = self._settings, self._vault.work(job)
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
@@ -69,7 +70,7 @@ class Runner:
             "party": settings.number,
             "vault": str(self._vault.root),
             "session": session.hex(),
-            "configuration": spec_hash,
+            "configuration": digest(facts),
             "patience": settings.patience_seconds,
             "addresses": [(address.host, address.party) for address in settings.consortium.parties],
             "identity": [str(path) for path in (identity.key, identity.certificate, identity.authority)],

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import InputError
 from ..models import ModelFacts
 from ..tables import Schema, class_key
+from ..tables.fixed import kept_squared
 from ..trees.shape import TreeShape
 from ..trees.train import check_algorithm
 
@@ -61,7 +62,7 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
         categories=schema.categories,
         min_samples_split=spec["min_samples_split"],
         min_samples_leaf=spec["min_samples_leaf"],
-        min_impurity_decrease=spec["min_impurity_decrease"],
+        min_impurity_decrease=kept_squared(label, spec["min_impurity_decrease"]),
         class_weights=_class_weights(spec["class_weight"], label.classes),
     )
     check_algorithm(spec["algorithm"], shape)
@@ -72,7 +73,8 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
 def _class_weights(wanted: Mapping[str, int], classes: Sequence[str]) -> tuple[int, ...]:
     """Weights in the order of the classes; a class without one weighs one."""
     known = {class_key(name): weight for name, weight in wanted.items()}
-    unknown = known.keys() - {class_key(name) for name in classes}
-    if unknown:
+    if len(known) != len(wanted):
+        raise InputError("class_weight names a class twice")
+    if known.keys() - {class_key(name) for name in classes}:
         raise InputError("class_weight names a class that is not in the schema")
     return tuple(known.get(class_key(name), 1) for name in classes) if known else ()

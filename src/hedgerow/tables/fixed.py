@@ -235,6 +235,19 @@ def is_missing_test(column: Column, threshold: int) -> bool:
     return column.missing and threshold < 2 * column.base
 
 
+def kept_squared(column: Column, text: str) -> str:
+    """A decimal number in a target's squared units as one in those it is kept in; as it is where there are none."""
+    if column.kind != "target":
+        return text
+    return decimal_text(Decimal(text).scaleb(2 * column.decimals))
+
+
+def decimal_text(number: Decimal) -> str:
+    """Every digit of a decimal number, without exponent and needless zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def threshold_units(column: Column, threshold: int) -> float:
     """A trained threshold t of the test 2v < t in the column's own units."""
     doubled = threshold - 2 * (column.offset + column.base)
@@ -244,9 +257,7 @@ def threshold_units(column: Column, threshold: int) -> float:
 def threshold_text(column: Column, threshold: int) -> str:
     """A trained threshold in the column's own units, every digit of it."""
     doubled = threshold - 2 * (column.offset + column.base)
-    exact = Decimal(5 * doubled).scaleb(-1 - column.decimals)
-    text = f"{exact:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return decimal_text(Decimal(5 * doubled).scaleb(-1 - column.decimals))
 
 
 def at_most(column: Column, threshold: int) -> float:

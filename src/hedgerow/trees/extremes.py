@@ -13,12 +13,18 @@ import numpy as np
 
 from ..oblivious.packed import end_to_end, pad
 from ..primitives import (
+    Cost,
+    bit_not,
     bit_to_ring,
     dot,
+    equal_cost,
     fraction,
+    fraction_cost,
+    is_zero,
     less_than,
     multiply,
     multiply_bit,
+    multiply_bit_cost,
     multiply_many,
     widen,
 )
@@ -134,6 +140,15 @@ class Extremes:
 
 def mean(ctx: Context, mass: ArithmeticShare, sums: ArithmeticShare, shape: TreeShape) -> ArithmeticShare:
     """⌊sum·2^places / mass⌋ in 2^64, by one long division: targets have fewer than ``target_bits`` bits, so the sum is
-    below 2^target_bits times the mass. Where the mass is 0 the result has no meaning."""
+    below 2^target_bits times the mass. Where the mass is 0, in entries that are no leaf, it is 0."""
     bits = shape.target_bits
-    return fraction(ctx, sums, mass.scale(1 << bits), shape.mass_bits + bits, bits + MEAN_PLACES)
+    found = fraction(ctx.step("divide"), sums, mass.scale(1 << bits), shape.mass_bits + bits, bits + MEAN_PLACES)
+    real = bit_not(ctx, is_zero(ctx.step("empty"), mass, shape.mass_bits))
+    return multiply_bit(ctx.step("real"), real, [found])[0]
+
+
+def mean_cost(shape: TreeShape) -> Cost:
+    """Cost of :func:`mean` for all leaves."""
+    length, bits = shape.layer_length(shape.height), shape.target_bits
+    cost = fraction_cost(length, shape.mass_bits + bits, bits + MEAN_PLACES, RING64)
+    return cost + equal_cost(length, shape.mass_bits) + multiply_bit_cost(length, [RING64])

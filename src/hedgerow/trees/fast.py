@@ -10,9 +10,21 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..oblivious.packed import cut, following, pad, padded
+from ..oblivious.packed import cut, end_to_end, following, pad, padded
 from ..oblivious.segment import FAN_IN
-from ..primitives import bit_and, bit_not, bit_to_ring, is_zero, less_than, select_sum, widen
+from ..primitives import (
+    Cost,
+    bit_and,
+    bit_not,
+    bit_to_ring,
+    bit_to_ring_cost,
+    is_zero,
+    less_than,
+    ring_to_bits,
+    ring_to_bits_cost,
+    select_sum,
+    widen,
+)
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
 from .choice import Choice, Criterion, best_tests
 from .extremes import Extremes
@@ -48,8 +60,11 @@ class FastTrainer:
         self.tag_rows = len(shape.features).bit_length()
         progress(0, "sort")
         self.orders = Orders.of_table(ctx.step("sort"), x, shape)
+        if weights is not None:
+            weights = declared(ctx.step("weights"), weights, shape.weight_bits)
+        y = y if shape.classes > 2 else declared(ctx.step("labels"), y, shape.target_bits or 1)
         self.criterion: Criterion
-        if shape.weighted or shape.classes > 2:
+        if shape.by_sums:
             self.criterion = Sums(ctx.step("rows"), shape, y, weights)
             self.nodes = Nodes.root(ctx, shape.rows, [])
         else:
@@ -221,6 +236,23 @@ class FastTrainer:
         self.progress(self.shape.height, "leaves")
         found = self.criterion.leaves(ctx, self.nodes, self.orders)
         return SharedTree([], (found.number, found.label), found.counts)
+
+
+def declared(ctx: Context, column: ArithmeticShare, bits: int) -> ArithmeticShare:
+    """The low ``bits`` bits of a column of 2^64.
+
+    Owners promise that nothing else is there. One who breaks it would make sums overflow and with them the places that
+    are opened; so the promise is kept for them. Cost: :func:`declared_cost`. Reveals: nothing beyond shapes.
+    """
+    rows, count = ring_to_bits(ctx.step("bits"), column, bits), len(column)
+    flat = bit_to_ring(ctx.step("ring"), end_to_end([rows]), RING64)
+    length = len(flat) // bits
+    return ArithmeticShare.total([flat[k * length : k * length + count].scale(1 << k) for k in range(bits)])
+
+
+def declared_cost(count: int, bits: int) -> Cost:
+    """Cost of :func:`declared`."""
+    return ring_to_bits_cost(count, bits) + bit_to_ring_cost(bits * padded(count), RING64)
 
 
 def _wide(ctx: Context, choice: Choice) -> tuple[ArithmeticShare, list[ArithmeticShare]]:

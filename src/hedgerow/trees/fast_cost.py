@@ -13,7 +13,6 @@ from ..primitives import (
     bit_to_ring_cost,
     dot_cost,
     equal_cost,
-    fraction_cost,
     gates_cost,
     less_than_cost,
     multiply_bit_cost,
@@ -24,9 +23,10 @@ from ..primitives import (
 from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64, RING128, Ring
-from .fast import EQUALITY_BLOCK
+from .extremes import mean_cost
+from .fast import EQUALITY_BLOCK, declared_cost
 from .feature import code_bits
-from .shape import MEAN_PLACES, TreeShape
+from .shape import TreeShape
 from .sums_cost import SumsCost, front_cost
 
 
@@ -42,7 +42,7 @@ class FastCost:
         self.length = padded(shape.rows)
         self.ring, self.number_ring = shape.value_ring, shape.number_ring
         self.tag = self.m.bit_length()
-        self.sums = SumsCost(shape) if shape.weighted or shape.classes > 2 else None
+        self.sums = SumsCost(shape) if shape.by_sums else None
 
     def _every_shuffle(self, shared: list[int], opened: list[int], undo: bool = False, count: int = 0) -> Cost:
         """One load per feature (or for the first ``count``), roles rotating."""
@@ -53,6 +53,13 @@ class FastCost:
         """Permutations opened; values (a byte where they are bits) and columns move along."""
         own = [[self.ring.nbytes if numeric else 1, *columns] for numeric in self.numeric[: count or self.m]]
         return loads_cost([shuffle_cost(self.n, j % 3, shared, [4]) for j, shared in enumerate(own)])
+
+    def declared(self) -> Cost:
+        """Labels or targets and weights cut to their declared bits, once before the first layer."""
+        shape, cost = self.shape, FREE
+        if shape.row_weights:
+            cost += declared_cost(self.n, shape.weight_bits)
+        return cost if shape.classes > 2 else cost + declared_cost(self.n, shape.target_bits or 1)
 
     def category(self) -> Cost:
         """The bits of categories and their places, once before the first layer."""
@@ -196,9 +203,3 @@ class FastCost:
         if shape.regression:
             return cost + widen_cost(length, RING32, RING64) + widen_cost(length, ring, RING64) + mean_cost(shape)
         return cost + less_than_cost(length, shape.count_bits) + bit_to_ring_cost(length, RING32)
-
-
-def mean_cost(shape: TreeShape) -> Cost:
-    """The means of all leaves."""
-    length = shape.layer_length(shape.height)
-    return fraction_cost(length, shape.mass_bits + shape.target_bits, shape.target_bits + MEAN_PLACES, RING64)

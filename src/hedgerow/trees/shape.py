@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,7 @@ MAX_WEIGHT_BITS = 16
 MAX_CLASSES = 1000
 MAX_MASS = 2_642_245
 """The largest total weight W with W^3/4 below 2^62."""
+DECIMAL = r"[0-9]{1,99}(\.[0-9]{1,99})?"
 MEAN_PLACES = 16
 """Binary places of a leaf's mean."""
 
@@ -99,14 +101,8 @@ class TreeShape:
             raise InputError(f"min_samples_split must be at least 2, not {self.min_samples_split}")
         if self.min_samples_leaf < 1:
             raise InputError(f"min_samples_leaf must be at least 1, not {self.min_samples_leaf}")
-        try:
-            least = self.least_decrease
-        except (ValueError, ZeroDivisionError):
-            raise InputError(
-                f"min_impurity_decrease must be a decimal number, not {self.min_impurity_decrease!r}"
-            ) from None
-        if least < 0:
-            raise InputError(f"min_impurity_decrease must not be negative, not {self.min_impurity_decrease}")
+        if not re.fullmatch(DECIMAL, self.min_impurity_decrease):
+            raise InputError("min_impurity_decrease must be a decimal number that is not negative, written in digits")
 
     def _check_exact(self) -> None:
         """Refuse what would not fit the widest ring."""
@@ -120,7 +116,8 @@ class TreeShape:
                 f"{self.rows} rows: score numerators up to n^3/4 would need more than 62 bits, so splits could not be "
                 "exact; train on at most 2,642,245 rows"
             )
-        if self.cross_bits > 126 or (self.checks_gain and self.gain_bits > 126) or self.distance_bits > 62:
+        too_far = not self.by_sums and self.distance_bits > 62
+        if self.cross_bits > 126 or (self.checks_gain and self.gain_bits > 126) or too_far:
             raise ExactnessError(
                 f"{self.rows} rows, {self.target_bits} bits of the target, {self.weight_bits} of a weight and "
                 f"min_impurity_decrease {self.min_impurity_decrease}: scores would need more than 126 bits, so splits "
@@ -141,6 +138,11 @@ class TreeShape:
     def row_weights(self) -> bool:
         """Whether rows have secret weights of their own."""
         return self.weight_bits > 0
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether several sums decide (see :mod:`.sums`), not one (see :mod:`.extremes`)."""
+        return self.weighted or self.classes > 2
 
     @property
     def heaviest(self) -> int:

@@ -85,12 +85,14 @@ class Sums:
             product = multiply(ctx.step("weigh"), y, weights)
             both = widen(ctx.step("widen"), ArithmeticShare.concatenate([product, weights]), self.ring)
             return [both[:n], both[n:]]
-        length = padded(n)
-        codes = public(ctx, np.repeat(np.arange(self.count, dtype=np.uint64), length), RING64)
-        labels = ArithmeticShare.concatenate([pad(y, length)] * self.count) - codes
-        hits = is_zero(ctx.step("class"), labels, (shape.classes - 1).bit_length())
+        length, others = padded(n), shape.classes - 1
+        codes = public(ctx, np.repeat(np.arange(others, dtype=np.uint64), length), RING64)
+        labels = ArithmeticShare.concatenate([pad(y, length)] * others) - codes
+        rows = cut(is_zero(ctx.step("class"), labels, others.bit_length()), others)
         if not shape.weighted:
-            return _bytes_of(cut(hits, self.count), n)
+            return _bytes_of(rows, n)
+        # The last class is none of the others, so that whatever a label says, a row has one class.
+        hits = end_to_end([rows, bit_not(ctx, _any_row(rows))])
         if weights is None:
             flat = bit_to_ring(ctx.step("bit"), hits, RING64)
         else:
@@ -228,6 +230,12 @@ class Sums:
             return Leaves(number, mean(ctx.step("mean"), target[0], target[1], shape), target)
         label = heaviest(ctx.step("label"), sums, shape.mass_bits)
         return Leaves(number, label, [column.narrow(RING32) for column in sums])
+
+
+def _any_row(rows: BinaryShare) -> BinaryShare:
+    """Whether one of several rows, of which at most one is set, is; local."""
+    left, right = (np.bitwise_xor.reduce(side, axis=0)[None] for side in (rows.left, rows.right))
+    return BinaryShare(left, right, rows.count)
 
 
 def _bytes_of(rows: BinaryShare, count: int) -> list[ByteShare]:

@@ -10,14 +10,14 @@ from ..primitives import (
     bit_to_ring_cost,
     dot_cost,
     equal_cost,
-    fraction_cost,
     less_than_cost,
     multiply_bit_cost,
     widen_cost,
 )
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64
-from .shape import MEAN_PLACES, TreeShape
+from .extremes import mean_cost
+from .shape import TreeShape
 from .sums import feature_blocks
 
 
@@ -42,7 +42,8 @@ class SumsCost:
         if shape.regression:
             return dot_cost(n, RING64) + widen_cost(2 * n, RING64, self.ring)
         count = self.count * self.length
-        hits = equal_cost(count, (shape.classes - 1).bit_length())
+        others = shape.classes - 1
+        hits = equal_cost(others * self.length, others.bit_length())
         if not shape.weighted:
             return hits
         return hits + (multiply_bit_cost(count, [RING64]) if shape.row_weights else bit_to_ring_cost(count, RING64))
@@ -87,8 +88,7 @@ class SumsCost:
         cost = self.numbers(1) + multiply_bit_cost(self.length, [number, RING64, *([self.ring] * self.count)])
         cost += front_cost(self.n, [number.nbytes, 8, *([self.ring.nbytes] * self.count)])
         if shape.regression:
-            bits = shape.target_bits
-            return cost + fraction_cost(length, shape.mass_bits + bits, bits + MEAN_PLACES, RING64)
+            return cost + mean_cost(shape)
         field = shape.classes
         while field > 1:
             count = field // 2 * padded(length)
