@@ -250,11 +250,28 @@ def test_categories_gaps_weights_and_rules(tmp_path):
         (["--class-weight", "d"], "CLASS=WEIGHT"),
         (["--weight", "colour"], "the value is missing"),
         (["--category", "none"], "cannot be a category"),
+        (["--weight", "kind"], "cannot be the weight"),
+        (["--schema", schema, "--category", "size"], "leave --category out"),
+        (["--class-weight", "d=1", "--class-weight", "d=2"], "twice"),
         (["--regression"], "does not hold numbers"),
     ):
         done = hedgerow("train", data, "--target", "kind", *wrong, "--out", str(tmp_path / "n"))
         assert (done.returncode, len(done.stderr.splitlines())) == (3, 1), done.stderr
         assert message in done.stderr
+
+
+def test_categories_are_what_is_written_in_every_file(tmp_path):
+    """Truth values, times and numbers are text where the model knows categories, whatever a file looks like."""
+    words = ["true", "false", "unknown", "08:00", "12:30", "01", "1"]
+    rows = [f"{words[k % 7]},{k % 7}" for k in range(70)]
+    (tmp_path / "t.csv").write_text("c,y\n" + "\n".join(rows) + "\n")
+    made = hedgerow("train", str(tmp_path / "t.csv"), "--target", "y", "--max-depth", "6", "--out", str(tmp_path / "m"))
+    assert made.returncode == 0, made.stderr
+    for some in ((0, 1), (3, 4), (5, 6)):
+        kept = [row for k, row in enumerate(rows) if k % 7 in some]
+        (tmp_path / "s.csv").write_text("c,y\n" + "\n".join(kept) + "\n")
+        done = hedgerow("evaluate", str(tmp_path / "m"), str(tmp_path / "s.csv"), "--json")
+        assert json.loads(done.stdout)["accuracy"] == 1.0
 
 
 def test_a_number_is_estimated(tmp_path):

@@ -165,13 +165,44 @@ def test_values_outside_the_schema():
     with pytest.raises(InputError, match="row 1: the value is missing"):
         encode(colour, np.array([None, "red"], dtype=object))
     assert encode_doubled(colour, np.array(["red", "blue", None], dtype=object)).tolist() == [0, 1, 1]
-    assert propose_category("c", np.array(["1", "1.0", True, "x"], dtype=object)).categories == ("1.0", "True", "x")
+    assert propose_category("c", np.array(["1", "1.0", True, "x"], dtype=object)).categories == (
+        "1",
+        "1.0",
+        "True",
+        "x",
+    )
     truths = np.array([True, False])
     assert encode(propose_category("c", truths), truths)[0].tolist() == [1, 0]
     with pytest.raises(InputError, match="different values"):
         propose_category("c", np.arange(1001))
     with pytest.raises(InputError, match="not finite"):
         propose_column("a", np.array([1.0, np.inf]))
+
+
+def test_different_texts_are_different_categories():
+    texts = ["01", "1", "1.0", "1e2", "100", "12345678901234567890", "12345678901234567891"]
+    column = propose_category("c", np.array(texts, dtype=object))
+    assert encode(column, np.array(texts, dtype=object))[0].tolist() == [sorted(texts).index(text) for text in texts]
+    numbers = propose_category("c", np.array([1, 2, 3]))
+    assert encode(numbers, np.array([3.0, 1.0]))[0].tolist() == [2, 0]
+    gaps = pd.Series(["u", pd.NA, None, np.nan], dtype=object).to_numpy()
+    assert propose_category("c", gaps) == Column("c", "category", categories=("u",), missing=True)
+    with pytest.raises(InputError, match="neither numbers nor text"):
+        propose_category("c", np.array([[1], [2, 3], None], dtype=object))
+
+
+def test_narrow_floating_point_is_what_it_prints():
+    column = propose_column("a", np.array([0.1, 2.3, 17.75], np.float32)).column
+    assert (column.decimals, column.bits) == (2, 11)
+    assert encode_doubled(column, np.array([1e30, -1e30], np.float32)).tolist() == [4095, 0]
+    assert encode_doubled(column, np.array([60000], np.float16)).tolist() == [4095]
+
+
+def test_large_whole_numbers_with_gaps_stay_whole():
+    values = np.array([2**60 + k for k in range(4)] + [None], dtype=object)
+    column = propose_column("a", values).column
+    assert (column.missing, column.decimals) == (True, 0)
+    assert len(set(encode(column, values)[0].tolist())) == 5
 
 
 def weighted(x, y, weights, **options):
@@ -189,6 +220,8 @@ def test_weights_and_class_weights():
     prepared = weighted(x, y, [1, 1, 1, 1], class_weight={"p": 1e9})
     assert prepared.facts.shape.class_weights == (65535, 1)
     assert prepared.rounding["class_weight"] > 0.9
+    with pytest.raises(InputError, match="nothing to learn from"):
+        weighted(x, y, [0, 0, 0, 0])
     for weights, message in (
         ([1, -1, 1, 1], "from 0 to"),
         ([0.5, 1, 1, 1], "whole numbers"),
@@ -237,6 +270,30 @@ def test_targets_take_the_bits_that_exactness_leaves():
     assert prepare(["a"], [x], "y", y, Wish(2, regression=True), schema).facts.shape.target_bits == 12
     with pytest.raises(InputError, match="at most 1,000"):
         prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2))
+
+
+def test_errors_know_targets_that_are_not_on_the_trained_grid():
+    x, y = np.arange(20.0)[:, None], np.arange(20) // 2
+    model = hedgerow.DecisionTreeRegressor(max_depth=3).fit(x, y)
+    for truth in (y + 0.5, y * 1000 - 7000, y):
+        errors = model.errors(x, truth)
+        assert errors.r2 == pytest.approx(model.score(x, truth))
+        assert errors.mean_squared_error == pytest.approx(((model.predict(x) - truth) ** 2).mean())
+    with pytest.raises(ValueError, match="too far"):
+        model.errors(x, y * 1e30)
+    huge = hedgerow.DecisionTreeRegressor(max_depth=1).fit(x, y * 1e300)
+    assert huge.errors(x, y * 1e300).mean_squared_error == np.inf
+    opened = model.reveal(counts=True)
+    assert np.allclose(opened.to_sklearn().feature_importances_, opened.feature_importances_)
+
+
+def test_exported_limits_lie_between_the_trained_values():
+    generator = np.random.default_rng(2)
+    for scale in (10, 100, 1000):
+        x = np.round(np.arange(1, 301) / scale, 3)[:, None]
+        y = generator.integers(0, 2, 300)
+        _, tree = train_plain(["a"], [x[:, 0]], y, Wish(6))
+        assert (tree.to_sklearn().predict(x) == tree.predict(x)).all()
 
 
 def test_rules_as_shares_of_the_rows():

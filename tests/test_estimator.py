@@ -141,6 +141,29 @@ def test_the_papers_algorithm_has_the_same_face(cancer):
         model.predict_proba(x)
 
 
+def test_shapes_and_kinds_that_a_model_of_categories_refuses():
+    frame = pd.DataFrame({"c": ["u", "v", None, "u"] * 5, "a": np.arange(20.0)})
+    y = [0, 1, 1, 0] * 5
+    model = hedgerow.DecisionTreeClassifier(max_depth=2).fit(frame, y)
+    assert (model.predict(frame) == y).all()
+    for wrong in (frame[["a"]], frame["c"], ["u", "v"]):
+        with pytest.raises(ValueError, match=r"feature|2D"):
+            model.predict(wrong)
+    with pytest.raises(ValueError, match="says which columns"):
+        hedgerow.DecisionTreeClassifier(schema=model.schema_, categorical_features=["c"]).fit(frame, y)
+    with pytest.raises(ValueError, match="must be a Schema"):
+        hedgerow.DecisionTreeClassifier(schema={}).fit(frame, y)
+    with pytest.raises(ValueError, match="text, numbers or truth values"):
+        hedgerow.DecisionTreeClassifier().fit(frame, pd.date_range("2026-01-01", periods=20))
+    mixed = hedgerow.DecisionTreeClassifier(max_depth=2, categorical_features=["c", 1]).fit(frame, y)
+    assert [column.kind for column in mixed.schema_.attributes] == ["category", "category"]
+    truths = hedgerow.DecisionTreeClassifier(max_depth=2).fit(frame, np.array(y, bool))
+    again = hedgerow.DecisionTreeClassifier(max_depth=2, schema=truths.schema_).fit(frame, np.array(y, bool))
+    assert again.classes_.tolist() == [False, True]
+    strings = frame.astype({"c": "string"})
+    assert (hedgerow.DecisionTreeClassifier(max_depth=2).fit(strings, y).predict(strings) == y).all()
+
+
 def test_mistakes_are_explained():
     x = np.arange(12.0).reshape(6, 2)
     with pytest.raises(ValueError, match="one class only"):

@@ -264,12 +264,13 @@ def test_prediction_equals_the_twins(kinds):
 
 def test_squared_errors_in_secret():
     generator = np.random.default_rng(8)
-    truth, guess = generator.integers(0, 2**30, 50), generator.integers(0, 2**46, 50)
-    opened = RING128.decode(reconstruct(LocalParties().run(squared_errors, split(truth, RING64), split(guess, RING64))))
-    exact = [int(g) - (int(t) << 16) for t, g in zip(truth, guess, strict=True)]
+    truth, guess = generator.integers(-(2**46), 2**46, 50), generator.integers(0, 2**46, 50)
+    shares = split(truth.astype(np.uint64), RING64), split(guess, RING64)
+    opened = RING128.decode_signed(reconstruct(LocalParties().run(squared_errors, *shares)))
+    exact = [int(g) - int(t) for t, g in zip(truth, guess, strict=True)]
     assert opened.tolist() == [sum(e * e for e in exact), int(truth.sum()), sum(int(t) ** 2 for t in truth)]
     errors = Errors.of_sums(opened.tolist(), 50, 1)
-    guesses = guess / 2**16
+    guesses, truth = guess / 2**16, truth / 2**16
     assert errors.mean_squared_error == pytest.approx(((guesses - truth) ** 2).mean())
     assert errors.r2 == pytest.approx(1 - ((guesses - truth) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
 

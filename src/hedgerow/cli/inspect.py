@@ -10,11 +10,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.secret import most_bits, whole_weights
+from ..estimators.secret import most_bits, most_target_bits, whole_weights
 from ..tables import Column, Schema, merge_schemas, propose_category, propose_column, read_schema, read_table
 from ..tables.fixed import Proposal
 from ..tables.schema import MAX_CATEGORIES, schema_text
-from ..trees.shape import MAX_CLASSES
+from ..trees.shape import MAX_CLASSES, TreeShape
 from . import screen
 from .train import Categories, DataFile, Header, Regression, WeightColumn
 
@@ -36,7 +36,7 @@ def inspect(
     the classes and the categories.
     """
     screen.check_file(out, data)
-    table = read_table(data, header)
+    table = read_table(data, header, category or [])
     for name in (target, weight):
         if name is not None:
             table.column(name)
@@ -49,7 +49,7 @@ def inspect(
             columns.append(Column(name, "label", classes=tuple(classes[:MAX_CLASSES])))
             rows.append({"column": name, "kind": "label", "remark": f"{len(classes)} classes"})
             continue
-        if name not in (target, weight) and (values.dtype == object or name in (category or [])):
+        if name not in (target, weight) and (table.is_text(name) or name in (category or [])):
             if name not in (category or []):
                 table.check_text(name)
             count = len(set(values.tolist()))
@@ -67,7 +67,10 @@ def inspect(
             proposal = Proposal(Column(name, "weight", bits=max(1, int(whole.max(initial=1)).bit_length())), 0.0)
         else:
             table.attribute(name, category=False)
-            proposal = propose_column(name, values, most_bits(len(table)), kind)
+            most = most_bits(len(table))
+            if kind == "target":
+                most = most_target_bits(TreeShape(len(table), 1, 1, 1))
+            proposal = propose_column(name, values, most, kind)
         column = proposal.column
         columns.append(column)
         remark = "exact" if not proposal.largest_error else f"rounded, error at most {proposal.largest_error:.3g}"

@@ -43,6 +43,8 @@ def class_weights(given: list[str] | None) -> dict[str, str] | None:
         name, sign, weight = text.rpartition("=")
         if not sign or not name:
             raise InputError(f"--class-weight needs CLASS=WEIGHT, not '{text}'")
+        if name in found:
+            raise InputError(f"--class-weight names '{name}' twice")
         found[name] = weight
     return found or None
 
@@ -73,9 +75,14 @@ def train(
     are one more category. Example: hedgerow train patients.csv --target readmitted --max-depth 5 --out model/
     """
     screen.check_free(out)
-    table = read_table(data, header)
-    labels = table.column(target)
     declared = read_schema(schema) if schema else None
+    if declared and category:
+        raise InputError("the schema says which columns are categories; leave --category out")
+    if weight == target:
+        raise InputError("the target cannot be the weight as well")
+    texts = [c.name for c in declared.columns if c.kind == "category"] if declared else category or []
+    table = read_table(data, header, texts)
+    labels = table.column(target)
     used = (target, weight)
     for option, chosen in (("ignored", ignore or []), ("a category", category or [])):
         unknown = [name for name in chosen if name not in table.names or name in used]

@@ -61,6 +61,17 @@ def most_bits(rows: int) -> int:
     return min(MAX_VALUE_BITS, RING64.bits - 1 - max(1, (rows - 1).bit_length()))
 
 
+def most_target_bits(shape: TreeShape) -> int:
+    """What the rows leave for a number to be estimated."""
+    for bits in range(MAX_TARGET_BITS, 0, -1):
+        try:
+            replace(shape, classes=0, target_bits=bits, min_impurity_decrease="0")
+        except ExactnessError:
+            continue
+        return bits
+    return 0
+
+
 def prepare(
     names: Sequence[str],
     columns: Sequence[Values],
@@ -94,6 +105,8 @@ def prepare(
         encoded.append(numbers)
     if not encoded:
         raise InputError("the table has no input attribute: at least one column besides the label is needed")
+    if schema is not None and schema.label is not None and schema.label.name != target:
+        raise InputError(f"the schema declares '{schema.label.name}' as what is to be learnt, not '{target}'")
     heavy = None if weights is None else whole_weights(weights, rows)
     classes: list[Any] = [] if wish.regression else _classes(target, labels, schema)
     attributes = Schema(tuple(chosen))
@@ -185,7 +198,7 @@ def _with_target(target: str, values: Values, schema: Schema | None, shape: Tree
         if schema.label.kind != "target":
             raise InputError(f"the schema declares '{target}' as a label of classes, not as a target")
         return schema.label, shaped(schema.label)
-    for bits in range(MAX_TARGET_BITS, 0, -1):
+    for bits in range(most_target_bits(shape), 0, -1):
         label = propose_column(target, values, bits, "target").column
         try:
             return label, shaped(label)
@@ -203,6 +216,8 @@ def whole_weights(weights: Values, rows: int) -> npt.NDArray[np.uint64]:
         raise InputError("weights must be whole numbers: scale fractions first")
     if (values < 0).any() or (values >= 1 << MAX_WEIGHT_BITS).any():
         raise InputError(f"weights must be from 0 to {(1 << MAX_WEIGHT_BITS) - 1:,}")
+    if not values.any():
+        raise InputError("all weights are 0: there is nothing to learn from")
     return values.astype(np.uint64)
 
 
@@ -219,7 +234,7 @@ def _with_class_weights(
         if wanted != "balanced":
             raise InputError(f"class_weight must be 'balanced' or weights by class, not {wanted!r}")
         mass = np.ones(len(y), np.uint64) if heavy is None else heavy
-        counts = [int(mass[y == c].sum()) for c in range(len(classes))]
+        counts = [int((mass[y == c] > 0).sum()) for c in range(len(classes))]
         exact = [Fraction(1, count) if count else Fraction(1) for count in counts]
         # As many bits as fit, whatever the factors are: their number is public.
         bits = min(MAX_WEIGHT_BITS, (MAX_MASS // shape.rows + 1).bit_length() - 1)
@@ -270,9 +285,14 @@ def _classes(target: str, labels: Values, schema: Schema | None) -> list[Any]:
         if not known.keys() <= declared.keys():
             raise InputError(f"the label column '{target}' has a class the schema does not list")
         as_found = type(classes[0])
-        classes = sorted(known[key] if key in known else as_found(name) for key, name in declared.items())
+        try:
+            classes = sorted(known[key] if key in known else as_found(name) for key, name in declared.items())
+        except ValueError:
+            classes = sorted(declared.values())
     elif len(classes) == 1:
         raise InputError(f"the label column '{target}' has one class only: there is nothing to learn")
+    if not all(isinstance(value, str | int | float) for value in classes):
+        raise InputError(f"the label column '{target}' must hold text, numbers or truth values")
     if len(classes) > MAX_CLASSES:
         raise InputError(
             f"'{target}' has {len(classes):,} classes; at most {MAX_CLASSES:,} are supported. Is it a number to be "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +12,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from ..errors import InputError
 from ..models import RevealedTree
@@ -53,19 +60,28 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
         check_targets(labels)
         target = getattr(y, "name", None)
         if not isinstance(target, str) or target in table.names:
-            choices = ("class", *(f"class{k}" for k in range(len(table.names) + 1)))
+            word = "target" if self._wish().regression else "class"
+            choices = (word, *(f"{word}{k}" for k in range(len(table.names) + 1)))
             target = next(name for name in choices if name not in table.names)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, np.zeros((len(labels), 1)))
-        schema = (
-            self.schema if self.schema is None or isinstance(self.schema, Schema) else read_schema(Path(self.schema))
-        )
+        schema = self._declared()
+        if schema is not None and schema.label is not None and not hasattr(y, "name"):
+            target = schema.label.name
         prepared = prepare(table.names, table.columns, target, labels, self._wish(), schema, weights, table.categorical)
         self.model_: SecretModel | RemoteModel = train_secret(prepared).model
         self.schema_ = prepared.facts.schema
         self.rounding_ = prepared.rounding
         return self
+
+    def _declared(self) -> Schema | None:
+        """The schema, read if it is a file."""
+        if self.schema is None or isinstance(self.schema, Schema):
+            return self.schema
+        if not isinstance(self.schema, str | Path):
+            raise InputError(f"schema must be a Schema or the path of one, not {type(self.schema).__name__}")
+        return read_schema(Path(self.schema))
 
     def fit_dataset(self, dataset: str, target: str) -> Self:
         """Train on datasets that their owners have shared with a consortium; ``a+b`` pools rows, ``a|b`` columns.
@@ -104,7 +120,13 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[_Plain, Any]:  # noqa: N803
         """Rows as scikit-learn checks them; columns of categories are kept as they are and stand aside meanwhile."""
         given = _plain(X)
-        places = self._category_places(given, fitted)
+        dimensions = _form(given)
+        if len(dimensions) == 1:
+            raise InputError("Expected 2D array, got 1D array instead: rows must be a table. Reshape your data")
+        places = self._category_places(given, fitted) if len(dimensions) == 2 else []
+        if fitted and places and dimensions[1] != self.n_features_in_:
+            _check_feature_names(self, given, reset=False)
+            raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
         numbers = given
         if places:
             if hasattr(given, "iloc"):
@@ -132,14 +154,15 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
         if fitted:
             return [j for j, column in enumerate(self.schema_.attributes) if column.kind == "category"]
         names = [str(name) for name in getattr(given, "columns", ())]
-        schema = self.schema
-        if schema is not None:
-            declared = schema if isinstance(schema, Schema) else read_schema(Path(schema))
+        declared = self._declared()
+        if declared is not None:
+            if self.categorical_features is not None:
+                raise InputError("the schema says which columns are categories; leave categorical_features out")
             kinds = {column.name: column.kind for column in declared.attributes}
-            names = names or [f"x{j}" for j in range(np.asarray(given, dtype=object).shape[-1])]
+            names = names or [f"x{j}" for j in range(_form(given)[1])]
             return [j for j, name in enumerate(names) if kinds.get(name) == "category"]
         if self.categorical_features is not None:
-            return _listed(self.categorical_features, names, _width(given))
+            return _listed(self.categorical_features, names, _form(given)[1])
         return [j for j in range(len(names)) if hasattr(given, "iloc") and _is_category(given.iloc[:, j])]
 
     def predict(self, X: Any) -> Values:  # noqa: N803
@@ -187,19 +210,21 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _width(given: Any) -> int:
-    return int(np.asarray(given, dtype=object).shape[-1])
+def _form(given: Any) -> tuple[int, ...]:
+    """Rows and columns of what may be a table."""
+    found: tuple[int, ...] = given.shape if hasattr(given, "shape") else np.asarray(given, dtype=object).shape
+    return found
 
 
 def _listed(wanted: Any, names: Sequence[str], width: int) -> list[int]:
     """Places of columns given by names, places or a mask."""
-    items = np.asarray(wanted).reshape(-1)
-    if items.dtype == bool:
+    items = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
+    if items and all(isinstance(item, bool) for item in items):
         if len(items) != width:
             raise InputError(f"categorical_features has {len(items)} entries for {width} columns")
-        return [int(j) for j in np.flatnonzero(items)]
+        return [j for j, item in enumerate(items) if item]
     places = []
-    for item in items.tolist():
+    for item in items:
         if isinstance(item, str) and item in names:
             places.append(list(names).index(item))
         elif isinstance(item, int) and 0 <= item < width:
@@ -215,7 +240,7 @@ def _is_category(series: Any) -> bool:
         return True
     if series.dtype != object:
         return False
-    return not all(isinstance(value, int | float | np.number) for value in series.dropna())
+    return not all(isinstance(value, int | float | np.number | Decimal) for value in series.dropna())
 
 
 def _objects(given: Any, place: int) -> Values:
@@ -228,8 +253,14 @@ def _own_columns(given: Any, checked: Values) -> list[Values]:
     """The checked columns; whole numbers of a data frame as they were, not as a common type made them."""
     columns = list(checked.T)
     for j, kind in enumerate(getattr(given, "dtypes", ())):
-        if getattr(kind, "kind", "") in "iu" and isinstance(kind, np.dtype):
-            columns[j] = given.iloc[:, j].to_numpy(dtype=np.uint64 if kind.kind == "u" else np.int64)
+        if getattr(kind, "kind", "") in ("i", "u"):
+            series = given.iloc[:, j]
+            if series.hasnans:
+                columns[j] = np.array(
+                    [None if gap else int(v) for v, gap in zip(series, series.isna(), strict=True)], object
+                )
+            else:
+                columns[j] = series.to_numpy(dtype=np.uint64 if kind.kind == "u" else np.int64)
     return columns
 
 

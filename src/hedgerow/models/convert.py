@@ -26,10 +26,13 @@ def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: Mo
     values = np.zeros((len(nodes), 1, classes))
     index = {id(node): k for k, node in enumerate(nodes)}
     depth = dict.fromkeys(range(len(nodes)), 0)
+    largest = max(abs(_mean(node, facts)[0]) for node in nodes) if regression else 0.0
     for k, node in enumerate(nodes):
         row = table[k]
         if regression:
             values[k, 0], rows = _mean(node, facts)
+            # What splitting does not change is left out of the squared error, and as much added that none is negative.
+            row["impurity"] = largest**2 - values[k, 0, 0] ** 2 if node.counts is not None else 0.0
         else:
             counts = np.array(node.counts if node.counts is not None else _vote(node, classes), float)
             rows = float(counts.sum())

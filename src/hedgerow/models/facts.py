@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..sharing import RING128
-from ..tables import Column, Schema, class_numbers, encode, encode_doubled
+from ..tables import Column, Schema, class_numbers, encode_doubled
+from ..tables.fixed import encode_finely
 from ..trees.predict import Errors
 from ..trees.shape import MEAN_PLACES, TreeShape
 
@@ -62,9 +63,11 @@ class ModelFacts:
         return [encode_doubled(column, values) for column, values in zip(attributes, columns, strict=True)]
 
     def truth(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        """Every label's place in the list of classes, or targets as whole numbers."""
+        """Every label's place in the list of classes, or targets as whole numbers, times 2^16."""
         if self.shape.regression:
-            return encode(self.target_column, labels)[0]
+            if len(labels) >= 1 << max(0, 93 - 2 * self.shape.target_bits):
+                raise InputError(f"{len(labels):,} rows are too many for exact sums; evaluate them in parts")
+            return encode_finely(self.target_column, labels, MEAN_PLACES)
         return class_numbers(self.target, labels, self.classes)
 
     def matrix(self, opened: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -77,7 +80,9 @@ class ModelFacts:
         if not self.shape.regression:
             raise InputError("the model predicts classes: ask for the confusion matrix")
         # An offset is in the truth and in the estimates, so errors and spread do not know it.
-        return Errors.of_sums(RING128.decode(opened).tolist(), rows, Fraction(10) ** -self.target_column.decimals)
+        return Errors.of_sums(
+            RING128.decode_signed(opened).tolist(), rows, Fraction(10) ** -self.target_column.decimals
+        )
 
     def need_classes(self) -> None:
         """Refuse what only a model of classes has."""

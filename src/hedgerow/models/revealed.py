@@ -122,7 +122,8 @@ class RevealedTree:
             category = column.category_text(node.category)
             return f"{column.name} = {category}", f"{column.name} != {category}"
         limit = threshold_text(column, node.threshold)
-        return f"{column.name} <  {limit}", f"{column.name} >= {limit}"
+        gaps = " or missing" if column.missing else ""
+        return f"{column.name} <  {limit}{gaps}", f"{column.name} >= {limit}"
 
     def _outcome(self, node: RevealedNode) -> str:
         """A leaf in words."""
@@ -179,6 +180,8 @@ class RevealedTree:
                 test["category"] = column.category_text(node.category)
             else:
                 test["below"] = self.threshold(node)
+                if column.missing:
+                    test["or_missing"] = True
             true, false = (plain(child) for child in node.children)
             return {**test, **counts, "true": true, "false": false}
 

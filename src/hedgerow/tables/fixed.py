@@ -124,22 +124,35 @@ def _rounded(name: str, values: Values, most_bits: int) -> Proposal:
 def without_missing(name: str, values: Values, allowed: bool = False) -> tuple[Values, npt.NDArray[np.bool_]]:
     """The numbers that are there, and which are not; refuses what is no finite number, with the first row (counted from
     1) at fault."""
+    missing = np.zeros(len(values), bool)
     if values.dtype == object and all(value is None or isinstance(value, int | float) for value in values):
-        values = np.array([np.nan if value is None else value for value in values.tolist()])
-    if values.dtype.kind not in "iubf":
+        missing = np.array([value is None or value != value for value in values], bool)
+        present: Values = np.array(values[~missing].tolist() or [0.0][:0])
+    else:
+        if values.dtype.kind == "f":
+            values = _shortest(values)
+            missing = np.isnan(values)
+        present = values[~missing] if missing.any() else values
+    if present.dtype.kind not in "iubf":
         raise InputError(f"column '{name}' does not hold numbers")
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
     if missing.any() and not allowed:
         row = int(np.flatnonzero(missing)[0]) + 1
         raise InputError(
             f"column '{name}', row {row}: a value is missing; fill or drop it first, or declare 'missing = true' "
             "for an attribute"
         )
-    present = values[~missing] if missing.any() else values
     if present.dtype.kind == "f" and not np.isfinite(present).all():
-        row = int(np.flatnonzero(np.isinf(values))[0]) + 1
+        row = int(np.flatnonzero(~missing)[np.flatnonzero(np.isinf(present))[0]]) + 1
         raise InputError(f"column '{name}', row {row}: a value is not finite; fill or drop it first")
     return present, missing
+
+
+def _shortest(values: Values) -> Values:
+    """Floating point of 64 bits; narrower numbers as the decimals they print as, not as what their bits stand for."""
+    if values.dtype.itemsize >= 8:
+        return values.astype(np.float64)
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return np.array([float(str(value)) for value in distinct], np.float64)[inverse]
 
 
 def _filled(column: Column, present: Values, missing: npt.NDArray[np.bool_], factor: int) -> npt.NDArray[np.uint64]:
@@ -196,33 +209,42 @@ def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
 
 
 def category_key(value: Any) -> str | None:
-    """What two writings of a category have in common; None if the value is missing."""
-    if value is None or value != value or str(value) == "<NA>":
+    """A category as text, whole numbers without a point; None if the value is missing. Different texts differ."""
+    if isinstance(value, str):
+        return value
+    text = str(value)
+    if value is None or text in ("nan", "NaN", "<NA>", "NaT"):
         return None
-    return class_key(str(value))
+    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else text
+
+
+def _distinct(name: str, values: Values) -> set[Any]:
+    try:
+        return set(values.tolist())
+    except TypeError:
+        raise InputError(f"column '{name}' holds neither numbers nor text; leave it out") from None
 
 
 def propose_category(name: str, values: Values) -> Column:
     """All categories that occur, sorted as text."""
-    distinct = set(values.tolist())
-    texts = sorted(str(value) for value in distinct if category_key(value) is not None)
-    found = {category_key(text): text for text in texts}
-    missing = len(texts) < len(distinct)
-    if len(found) + missing > MAX_CATEGORIES:
+    found = {category_key(value) for value in _distinct(name, values)}
+    missing = None in found
+    if len(found) > MAX_CATEGORIES:
         raise InputError(
-            f"column '{name}' has {len(found) + missing:,} different values; at most {MAX_CATEGORIES:,} categories are "
+            f"column '{name}' has {len(found):,} different values; at most {MAX_CATEGORIES:,} categories are "
             "supported: leave it out or group its values"
         )
-    return Column(name, "category", categories=tuple(sorted(found.values())), missing=missing)
+    return Column(
+        name, "category", categories=tuple(sorted(text for text in found if text is not None)), missing=missing
+    )
 
 
 def _places(column: Column, values: Values, unknown: int | None) -> npt.NDArray[np.uint64]:
     """Every value's place among the column's categories; others get ``unknown`` or are refused."""
-    place: dict[str | None, int] = {category_key(name): k for k, name in enumerate(column.categories)}
+    place: dict[str | None, int] = {name: k for k, name in enumerate(column.categories)}
     if column.missing:
         place[None] = len(column.categories)
-    keys = {value: place.get(category_key(value), unknown) for value in set(values.tolist())}
-    found = [keys[value] if value in keys else place.get(None, unknown) for value in values.tolist()]
+    found = [place.get(category_key(value), unknown) for value in values.tolist()]
     if None in found:
         row = found.index(None) + 1
         what = "is missing" if category_key(values[row - 1]) is None else "is none of the listed categories"
@@ -233,6 +255,25 @@ def _places(column: Column, values: Values, unknown: int | None) -> npt.NDArray[
 def is_missing_test(column: Column, threshold: int) -> bool:
     """Whether a trained threshold of a number asks if the value is missing."""
     return column.missing and threshold < 2 * column.base
+
+
+def encode_finely(column: Column, values: Values, places: int) -> npt.NDArray[np.uint64]:
+    """A target's values as they are kept, with binary places more, whether or not they fit the column: to be compared
+    with estimates. A negative one stands for 2^64 more."""
+    present, _ = without_missing(column.name, values)
+    if present.dtype.kind == "f":
+        whole = np.rint(_scaled(present, column.decimals) * 2.0**places)
+        if not (np.abs(whole) < 2.0 ** (62 - 2)).all():
+            raise InputError(f"'{column.name}': a value is too far from the trained ones to be compared with estimates")
+        numbers = whole.astype(np.int64).astype(object)
+    else:
+        power = 10 ** abs(column.decimals)
+        exact = present.astype(object) * (1 << places)
+        numbers = exact * power if column.decimals >= 0 else exact // power
+    numbers = numbers + (column.offset << places)
+    if any(abs(number) >= 1 << 61 for number in numbers):
+        raise InputError(f"'{column.name}': a value is too far from the trained ones to be compared with estimates")
+    return np.array([int(number) % (1 << 64) for number in numbers], np.uint64)
 
 
 def kept_squared(column: Column, text: str) -> str:
@@ -261,8 +302,8 @@ def threshold_text(column: Column, threshold: int) -> str:
 
 
 def at_most(column: Column, threshold: int) -> float:
-    """The test 2v < t as v ≤ x: the largest x on the half grid below the threshold, in the column's own units."""
-    return threshold_units(column, threshold - 1)
+    """The test 2v < t as v ≤ x: the largest floating-point number below the threshold, in the column's own units."""
+    return float(np.nextafter(threshold_units(column, threshold), -np.inf))
 
 
 def class_numbers(name: str, labels: Values, classes: Sequence[Any]) -> npt.NDArray[np.uint64]:

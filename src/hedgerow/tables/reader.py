@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,17 +80,21 @@ class Table:
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds anything but numbers."""
-        return self.columns[self.names.index(name)].dtype == object
+        values = self.columns[self.names.index(name)]
+        return values.dtype == object and any(isinstance(value, str) for value in values)
 
 
-def read_table(path: Path, header: bool = True) -> Table:
-    """Read a ``.csv`` (comma, semicolon or tab) or ``.parquet`` file. Without header columns are c1, c2, …"""
+def read_table(path: Path, header: bool = True, texts: Collection[str] = ()) -> Table:
+    """Read a ``.csv`` (comma, semicolon or tab) or ``.parquet`` file. Without header columns are c1, c2, …
+
+    ``texts`` names columns that hold categories: they are taken as they are written, numbers or not.
+    """
     if not path.exists():
         raise InputError(f"there is no file {path}")
     if path.is_dir():
         raise InputError(f"{path} is a directory, not a table")
     parquet = path.suffix.lower() in (".parquet", ".pq")
-    content = _read_parquet(path) if parquet else _read_csv(path, header)
+    content = _read_parquet(path) if parquet else _read_csv(path, header, texts)
     names = [str(name) for name in content.column_names]
     check_names(names)
     if content.num_rows == 0:
@@ -99,14 +103,22 @@ def read_table(path: Path, header: bool = True) -> Table:
     def line(row: int) -> int:
         return row + 1 if parquet else _line(path, row, header)
 
-    missing = {}
-    for i, name in enumerate(names):
-        if content.column(i).null_count:
-            missing[name] = line(int(np.flatnonzero(np.asarray(content.column(i).is_null()))[0]))
-    return Table(names, [_array(content.column(i)) for i in range(len(names))], missing, line)
+    missing, columns = {}, [_array(content.column(i)) for i in range(len(names))]
+    for name, values in zip(names, columns, strict=True):
+        gaps = np.flatnonzero(_gaps(values))
+        if gaps.size:
+            missing[name] = line(int(gaps[0]))
+    return Table(names, columns, missing, line)
 
 
-def _read_csv(path: Path, named: bool) -> pa.Table:
+def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Which values are missing."""
+    if values.dtype == object:
+        return np.array([value is None for value in values], bool)
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+
+
+def _read_csv(path: Path, named: bool, texts: Collection[str]) -> pa.Table:
     with path.open("rb") as file:
         raw = file.readline(HEADER_BYTES)
     if not raw.strip():
@@ -137,18 +149,26 @@ def _read_csv(path: Path, named: bool) -> pa.Table:
         ragged.append(row)
         return "error"
 
-    def read(threads: bool) -> Any:
+    def read(threads: bool, texts: Collection[str] = texts) -> Any:
         return pa.csv.read_csv(
             path,
             read_options=pa.csv.ReadOptions(
                 column_names=names, skip_rows=int(named), block_size=1 << 24, use_threads=threads
             ),
             parse_options=pa.csv.ParseOptions(delimiter=delimiter, invalid_row_handler=refuse),
-            convert_options=pa.csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True),
+            convert_options=pa.csv.ConvertOptions(
+                null_values=MISSING,
+                strings_can_be_null=True,
+                column_types={name: pa.string() for name in texts if name in names},
+            ),
         )
 
     try:
-        return read(threads=True)
+        content = read(threads=True)
+        kinds = zip(names, content.schema.types, strict=True)
+        odd = [name for name, kind in kinds if pa.types.is_boolean(kind) or pa.types.is_temporal(kind)]
+        # What looks like a truth value or a time in this file may not in the next, so it stays text.
+        return read(threads=True, texts=[*texts, *odd]) if odd else content
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             raise InputError(f"{path} has no rows below the line of names") from None
@@ -195,20 +215,24 @@ def _array(column: Any) -> npt.NDArray[Any]:
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InputError("the file has text that is not UTF-8; save it with UTF-8 encoding")
-    if pa.types.is_boolean(kind) and not column.null_count:
-        return np.asarray(column).astype(np.int64)
+    if pa.types.is_boolean(kind):
+        return np.asarray([None if v is None else str(v).lower() for v in column.to_pylist()], dtype=object)
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
+    if pa.types.is_integer(kind) and column.null_count:
+        # Floating point with NaN would not keep large whole numbers.
+        return np.asarray(column.to_pylist(), dtype=object)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return np.asarray(column)
     if pa.types.is_decimal(kind):
         return np.asarray(column.cast(pa.float64()))
-    return np.asarray([None if v is None else str(v).strip() for v in column.to_pylist()], dtype=object)
+    stripped = [None if v is None else str(v).strip() for v in column.to_pylist()]
+    return np.asarray([None if v in MISSING else v for v in stripped], dtype=object)
 
 
 def _check_text(name: str, values: npt.NDArray[Any], line: Callable[[int], int]) -> None:
     """Refuse a column of text where numbers are needed, with the first line at fault (never its content)."""
-    if values.dtype != object:
+    if values.dtype != object or not any(isinstance(value, str) for value in values):
         return
     row = next((k for k, value in enumerate(values) if value is not None and not _is_number(value)), 0)
     raise InputError(

@@ -54,9 +54,10 @@ class Column:
             raise InputError(f"column '{self.name}': {self.width} bits; a number has 1 to {MAX_BITS}")
         if self.kind in NUMBERS and not -300 <= self.decimals <= 300:
             raise InputError(f"column '{self.name}': {self.decimals} decimals; choose -300 to 300")
-        for what, listed in (("class", self.classes), ("category", self.categories)):
-            if len({class_key(name) for name in listed}) != len(listed):
-                raise InputError(f"column '{self.name}': a {what} is listed twice")
+        if len({class_key(name) for name in self.classes}) != len(self.classes):
+            raise InputError(f"column '{self.name}': a class is listed twice")
+        if len(set(self.categories)) != len(self.categories):
+            raise InputError(f"column '{self.name}': a category is listed twice")
         if self.kind == "category" and not self.places:
             raise InputError(f"column '{self.name}': a category column needs a list of categories")
         if self.places > MAX_CATEGORIES:
@@ -106,6 +107,8 @@ class Column:
 
 def class_key(value: Any) -> str:
     """What two writings of a class have in common: ``1``, ``1.0``, ``True`` and the text "1" are the same one."""
+    if value in ("True", "False"):
+        value = value == "True"
     try:
         return f"{float(value):.17g}"
     except (TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from ..oblivious.packed import cut, pad, padded
 from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, widen
-from ..sharing import RING32, RING128, ArithmeticShare, Context, public
+from ..sharing import RING32, RING64, RING128, ArithmeticShare, Context, public
 from .feature import feature_values
 from .lookup import ONE_HOT_NODES, lookup
 from .model import SharedTree
@@ -122,16 +123,16 @@ def confusion(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare, 
 
 
 def squared_errors(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare) -> ArithmeticShare:
-    """Of true and predicted targets in 2^64, the latter times 2^16: the sum of squared errors times 2^32, the sum of
-    the true ones and the sum of their squares; three items of 2^128.
+    """Of true and predicted targets in 2^64, both times 2^16 and below 2^61 in size: the sum of squared errors times
+    2^32, the sum of the true ones times 2^16 and the sum of their squares times 2^32; three items of 2^128.
 
     Cost: one widening of both and one round of squares. Reveals: nothing beyond shapes.
     """
     count = len(truth)
-    wide = widen(ctx.step("widen"), ArithmeticShare.concatenate([truth, predicted]), RING128)
-    true, guess = wide[:count], wide[count:]
-    both = ArithmeticShare.concatenate([guess - true.scale(1 << MEAN_PLACES), true])
-    squares = square(ctx.step("square"), both)
+    # Widening takes no negative numbers.
+    lifted = ArithmeticShare.concatenate([predicted - truth, truth]) + public(ctx, [1 << 62], RING64)
+    both = widen(ctx.step("widen"), lifted, RING128) - public(ctx, [1 << 62], RING128)
+    true, squares = both[count:], square(ctx.step("square"), both)
     return ArithmeticShare.concatenate([x.prefix_sum()[count - 1 :] for x in (squares[:count], true, squares[count:])])
 
 
@@ -146,7 +147,15 @@ class Errors:
     @staticmethod
     def of_sums(sums: Sequence[int], rows: int, unit: Fraction) -> Errors:
         """``unit`` is what one step of the fixed point is worth."""
-        error, total, squares = Fraction(int(sums[0]), 1 << 2 * MEAN_PLACES), int(sums[1]), int(sums[2])
-        spread = squares - Fraction(total * total, rows)
+        fine = 1 << MEAN_PLACES
+        error, total, squares = Fraction(sums[0], fine**2), Fraction(sums[1], fine), Fraction(sums[2], fine**2)
+        spread = squares - total * total / rows
         r2 = 1 - error / spread if spread else Fraction(error == 0)
-        return Errors(rows, float(error * unit * unit / rows), float(r2))
+        return Errors(rows, _float(error * unit * unit / rows), _float(r2))
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
