@@ -10,7 +10,8 @@ import numpy as np
 import typer
 from rich.table import Table as Screen
 
-from ..estimators.secret import Wish, prepare, train_secret
+from ..estimators.prepare import Wish, prepare
+from ..estimators.secret import train_secret
 from ..sharing import RING64, split
 from . import screen
 

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.secret import most_bits, most_target_bits, whole_weights
+from ..estimators.prepare import most_bits, most_target_bits, whole_weights
 from ..tables import Column, Schema, merge_schemas, propose_category, propose_column, read_schema, read_table
 from ..tables.fixed import Proposal
 from ..tables.schema import MAX_CATEGORIES, schema_text

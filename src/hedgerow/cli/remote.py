@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.secret import Wish, public_rules
+from ..estimators.prepare import Wish, public_rules
 from ..runtime import Moment
 from ..service.client import Client
 from ..tables import read_schema, read_table

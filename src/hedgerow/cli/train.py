@@ -10,7 +10,8 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..estimators.secret import Prepared, Wish, prepare, train_secret
+from ..estimators.prepare import Prepared, Wish, prepare
+from ..estimators.secret import train_secret
 from ..tables import read_schema, read_table
 from . import screen
 

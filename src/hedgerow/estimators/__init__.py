@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .secret import Prepared, SecretModel, Wish, prepare, train_secret
+from .prepare import Prepared, Wish, prepare
+from .secret import SecretModel, train_secret
 
 if TYPE_CHECKING:
     from .classifier import DecisionTreeClassifier

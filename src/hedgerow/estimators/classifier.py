@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..service.client import RemoteModel
-from .secret import SecretModel, Wish
+from .prepare import Wish
+from .secret import SecretModel
 from .tree import SecretTree
 
 

@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y
 
 from ..trees.predict import Errors
-from .secret import Wish
+from .prepare import Wish
 from .tree import SecretTree
 
 

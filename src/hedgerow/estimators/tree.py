@@ -24,7 +24,8 @@ from ..errors import InputError
 from ..models import RevealedTree
 from ..service.client import Client, RemoteModel
 from ..tables import Schema, read_schema
-from .secret import SecretModel, Wish, prepare, public_rules, train_secret
+from .prepare import Wish, prepare, public_rules
+from .secret import SecretModel, train_secret
 
 Values = npt.NDArray[Any]
 
