@@ -288,7 +288,7 @@ def test_handshake_refuses_other_runs(agreement, message, identities):
 def test_handshake_refuses_another_version(identities, monkeypatch):
     import hedgerow.transport.socket as module
 
-    real = module._HELLO
+    real, version = module._HELLO, module.PROTOCOL_VERSION
 
     class Older:
         size = real.size
@@ -301,7 +301,7 @@ def test_handshake_refuses_another_version(identities, monkeypatch):
 
     monkeypatch.setattr(module, "_HELLO", Older())
     results = open_transports()
-    assert any("speaks protocol 2, this party 1" in str(r) for r in results)
+    assert any(f"speaks protocol {version + 1}, this party {version}" in str(r) for r in results)
 
 
 def test_a_certificate_of_another_authority_gets_nowhere(identities, tmp_path):
