@@ -36,6 +36,14 @@ def _kernels(ring: Ring) -> tuple[Any, Any, Any]:
     return ring_kernels.deal_bits, ring_kernels.deal_selected, ring_kernels.answer_selected
 
 
+def _negate(ring: Ring, words: Words, out: Words) -> None:
+    """``out = -words``, without a copy where a word is an item."""
+    if ring.bits == 128:
+        out[:] = ring.subtract(ring.zeros(1), words)
+    else:
+        np.negative(words, out=out)
+
+
 def select_sum(
     ctx: Context, bits: Sequence[BinaryShare], table: Sequence[Sequence[ArithmeticShare]]
 ) -> list[ArithmeticShare]:
@@ -84,8 +92,8 @@ def select_sum(
     buffer_before, half_before = packet([(ring, size[before]) for ring in rings])
     buffer_after, half_after = packet([(ring, size[after]) for ring in rings])
     for p, ring in enumerate(rings):
-        half_before[p][:] = ring.subtract(ring.zeros(1), left_before[p])
-        half_after[p][:] = ring.subtract(ring.zeros(1), right_after[p])
+        _negate(ring, left_before[p], half_before[p])
+        _negate(ring, right_after[p], half_after[p])
     for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
         known_before, known_after = words(bit.right, before), words(bit.left, after)
         for p, x in enumerate(row):
