@@ -104,10 +104,12 @@ class FastCost:
         """Both extremes over the features, or one tournament of scores."""
         cost, field = FREE, self.m
         sides, keys = (1, self.sums.keys) if self.sums else (2, [self.shape.sum_ring])
+        if field > 1:
+            cost += gates_cost(1, field // 2 * sides * self.length)
         while field > 1:
-            count = field // 2 * sides * self.length
+            count, ahead = (size // 2 * sides * self.length for size in (field, (field + 1) // 2))
             less = self.sums.less(count) if self.sums else less_than_cost(count, self.shape.sum_bits)
-            cost += less + gates_cost(2, count) + gates_cost(1, count)
+            cost += less + gates_cost(1, count + ahead)
             cost += multiply_bit_cost(count, keys) + gates_cost(self.tag, count)
             field = (field + 1) // 2
         return cost

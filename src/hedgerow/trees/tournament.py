@@ -44,32 +44,50 @@ def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Con
     Cost: per pair and place one comparison, one selection, a few gates; ⌈log m⌉ levels. Reveals: nothing beyond shapes.
     """
     field = list(contenders)
-    while len(field) > 1:
-        pairs = len(field) // 2
-        first, second = field[0 : 2 * pairs : 2], field[1 : 2 * pairs : 2]
-        joined = _meet(ctx, first, second, less)
-        field = joined + field[2 * pairs :]
+    if len(field) == 1:
+        return field[0]
+    both: BinaryShare | None = bit_and(ctx.step("both"), *_partners([c.valid for c in field]))
+    while both is not None:
+        field, both = _meet(ctx, field, both, less)
     return field[0]
 
 
-def _meet(ctx: Context, first: Sequence[Contender], second: Sequence[Contender], less: Less) -> list[Contender]:
-    """All pairs of a level at once."""
-    pairs = len(first)
+def _partners(valid: Sequence[BinaryShare]) -> tuple[BinaryShare, BinaryShare]:
+    """The first and the second ones of all pairs, each end to end."""
+    paired = len(valid) // 2 * 2
+    return end_to_end(valid[0:paired:2]), end_to_end(valid[1:paired:2])
+
+
+def _meet(
+    ctx: Context, field: Sequence[Contender], both: BinaryShare, less: Less
+) -> tuple[list[Contender], BinaryShare | None]:
+    """All pairs of a level at once. ``both`` says where both partners are valid; the next level's comes along, since
+    who is valid does not depend on who wins."""
+    pairs = len(field) // 2
+    first, second = field[0 : 2 * pairs : 2], field[1 : 2 * pairs : 2]
     a, b = ([ArithmeticShare.concatenate(k) for k in zip(*(c.keys for c in s), strict=True)] for s in (first, second))
-    valid_a, valid_b = (end_to_end([c.valid for c in side]) for side in (first, second))
+    valid_a, valid_b = _partners([c.valid for c in field])
+    valid = valid_a ^ valid_b ^ both
     lower = less(ctx.step("less"), a, b)
-    gates = bit_and(
-        ctx.step("gate1"),
-        BinaryShare.stack([valid_a, valid_a]),
-        BinaryShare.stack([bit_not(ctx, lower), valid_b]),
-    )
-    second_wins = bit_and(ctx.step("gate2"), valid_b, bit_not(ctx, gates.row(0)))
-    valid = valid_a ^ valid_b ^ gates.row(1)
+    following = [*_cut_row(valid, pairs), *(c.valid for c in field[2 * pairs :])]
+    ahead = None
+    if len(following) == 1:
+        decides = bit_and(ctx.step("gate"), both, lower)
+    else:
+        x, y = _partners(following)
+        gates = bit_and(ctx.step("gate"), end_to_end([both, x]), end_to_end([lower, y]))
+        decides, ahead = span(gates, 0, both.count), span(gates, both.count, gates.count)
+    second_wins = valid_b ^ both ^ decides
     moved = multiply_bit(ctx.step("choose"), second_wins, [y - x for x, y in zip(a, b, strict=True)])
     keys = [x + change for x, change in zip(a, moved, strict=True)]
     tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
     tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
-    return cut_contender(Contender(keys, tag, valid), pairs)
+    return [*cut_contender(Contender(keys, tag, valid), pairs), *field[2 * pairs :]], ahead
+
+
+def _cut_row(row: BinaryShare, parts: int) -> list[BinaryShare]:
+    count = row.count // parts
+    return [span(row, k * count, (k + 1) * count) for k in range(parts)]
 
 
 def cut_contender(joined: Contender, parts: int) -> list[Contender]:
