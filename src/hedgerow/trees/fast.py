@@ -7,10 +7,11 @@ are neighbours and sorted by x_j inside the node. docs/fast-trainer.md has the a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import cut, end_to_end, following, pad, padded
+from ..oblivious.packed import cut, end_to_end, following, pad, padded, preceding, rows_of
 from ..oblivious.segment import FAN_IN
 from ..primitives import (
     Cost,
@@ -38,6 +39,15 @@ from .sums import Sums
 Progress = Callable[[int, str], None]
 EQUALITY_BLOCK = 1 << 21
 """Items compared in one batch when looking for equal neighbours, which bounds the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Per place: the last of a true child, the first of a node that has none, the first of a false child inside."""
+
+    last: BinaryShare
+    whole: BinaryShare
+    openings: BinaryShare
 
 
 class FastTrainer:
@@ -85,7 +95,9 @@ class FastTrainer:
         whole = Nodes.root(ctx, n, [], number=0)
         true = masked(less_than(ctx.step("true"), here, present, self.shape.count_bits), whole.real)
         self.present = true
-        self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, widen(ctx.step("widen"), present, RING64), [])
+        openings = whole.openings(ctx.step("openings"), true)
+        rows_true = widen(ctx.step("widen"), present, RING64)
+        self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, openings, rows_true, [])
         views = self.orders.views(ctx.step("order"), [])
         self.orders = self.orders.moved(partition(ctx.step("partition"), views, whole, present, earlier, passes))
 
@@ -105,18 +117,41 @@ class FastTrainer:
         true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
         true = masked(true, nodes.real)
         features = self._one_hot(ctx.step("one_hot"), choice.code)
-        output = self._format(ctx.step("format_layer"), k, views, choice, true, features)
+        ends = self._ends(ctx.step("ends"), true)
+        last_layer = k + 1 == self.shape.height
+        moves_on = not last_layer or criterion.needs_last_order
+        wanted = [ends.last, true] if moves_on else [ends.last]
+        at_last, *results = _for_every(ctx.step("chosen"), features, wanted)
+        output = self._format(ctx.step("format_layer"), k, views, choice, ends, at_last)
         self.progress(k, "next layer")
         rows_true, sums_true = _wide(ctx.step("widen"), choice)
-        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, rows_true, sums_true)
-        last = k + 1 == self.shape.height
-        if not last or criterion.needs_last_order:
+        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, ends.openings, rows_true, sums_true)
+        if results:
             step = ctx.step("next_layer")
-            results = bit_and(step.step("result"), features, BinaryShare.stack([true] * len(views)))
-            passes = rows_passing(step, views, results)
-            kept = views[:1] if last else views
+            passes = rows_passing(step, views, results[0])
+            kept = views[:1] if last_layer else views
             self.orders = self.orders.moved(partition(step, kept, nodes, choice.rows_true, earlier, passes))
         return output
+
+    def _ends(self, ctx: Context, true: BinaryShare) -> _Ends:
+        """Where true children end, where nodes without one begin, and where false children begin inside their node."""
+        nodes = self.nodes
+        before = bit_and(
+            ctx.step("neighbours"),
+            BinaryShare.stack([following(true), preceding(true)]),
+            BinaryShare.stack([bit_not(ctx, following(nodes.flags)), bit_not(ctx, true)]),
+        )
+        goes_on, after = before.row(0), before.row(1)
+        found = bit_and(
+            ctx.step("found"),
+            BinaryShare.stack([true, nodes.flags, after]),
+            BinaryShare.stack([bit_not(ctx, goes_on), bit_not(ctx, true), bit_not(ctx, nodes.flags)]),
+        )
+        ends = rows_of(found, 0, 2)
+        if self.present is not None:
+            # Rows without weight leave no entry, so an opened tree does not show whether there are any.
+            ends = bit_and(ctx.step("present"), ends, BinaryShare.stack([self.present] * 2))
+        return _Ends(masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real), found.row(2))
 
     def _candidates(self, ctx: Context, views: Sequence[View]) -> BinaryShare:
         """Per feature the places after which a node can be split: not its last, the node neither pure nor too small,
@@ -181,30 +216,19 @@ class FastTrainer:
         k: int,
         views: Sequence[View],
         choice: Choice,
-        true: BinaryShare,
-        features: BinaryShare,
+        ends: _Ends,
+        at_last: BinaryShare,
     ) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
         """One entry a node: its number, feature and threshold, at the front, padded with NULL."""
         nodes, n = self.nodes, self.shape.rows
-        goes_on = bit_and(ctx.step("goes_on"), following(true), bit_not(ctx, following(nodes.flags)))
-        ends = bit_and(
-            ctx.step("ends"),
-            BinaryShare.stack([true, nodes.flags]),
-            BinaryShare.stack([bit_not(ctx, goes_on), bit_not(ctx, true)]),
-        )
-        if self.present is not None:
-            # Rows without weight leave no entry, so an opened tree does not show whether there are any.
-            ends = bit_and(ctx.step("present"), ends, BinaryShare.stack([self.present] * 2))
-        last, whole = masked(ends.row(0), nodes.real), masked(ends.row(1), nodes.real)
-        kept = last ^ whole
-        at_last = bit_and(ctx.step("at_last"), features, BinaryShare.stack([last] * len(views)))
+        kept = ends.last ^ ends.whole
         bits, sums = self._threshold_terms(ctx, views, at_last)
         (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
         # A node that does not split has code 0; feature 1 with threshold 0 is the paper's always-false test.
         one = public(ctx, np.ones(nodes.length, np.uint32), RING32)
         number, code = select_sum(
             ctx.step("number"),
-            [last, whole],
+            [ends.last, ends.whole],
             [[nodes.number.narrow(self.number_ring), choice.code], [nodes.number.narrow(self.number_ring), one]],
         )
         length = self.shape.layer_length(k)
@@ -236,6 +260,14 @@ class FastTrainer:
         self.progress(self.shape.height, "leaves")
         found = self.criterion.leaves(ctx, self.nodes, self.orders)
         return SharedTree([], (found.number, found.label), found.counts)
+
+
+def _for_every(ctx: Context, features: BinaryShare, bits: Sequence[BinaryShare]) -> list[BinaryShare]:
+    """For every bit the rows of features where it is set; one round."""
+    count = features.rows
+    rows = [row for bit in bits for row in [bit] * count]
+    found = bit_and(ctx, BinaryShare.stack([features] * len(bits)), BinaryShare.stack(rows))
+    return [rows_of(found, k * count, (k + 1) * count) for k in range(len(bits))]
 
 
 def declared(ctx: Context, column: ArithmeticShare, bits: int) -> ArithmeticShare:

@@ -77,7 +77,7 @@ class FastCost:
         n, length = self.n, self.length
         cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, RING32)
         cost += less_than_cost(length, self.shape.count_bits) + widen_cost(length, RING32, RING64)
-        return cost + self._split(0) + self._views([]) + self._move()
+        return cost + gates_cost(1, length) * 2 + self._split(0) + self._views([]) + self._move()
 
     def order(self) -> Cost:
         """Open every permutation; values and labels move along."""
@@ -162,7 +162,7 @@ class FastCost:
         n, m = self.length, self.m
         terms = sum(self.numeric) + (not all(self.numeric))
         cost = less_than_cost(n, self.shape.count_bits) + equal_cost(m * n, self.tag)
-        cost += gates_cost(1, n) + gates_cost(2, n) * (1 + self.shape.row_weights) + gates_cost(m, n)
+        cost += gates_cost(2, n) * (1 + self.shape.row_weights) + gates_cost(3, n)
         cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, RING32])
         return cost + front_cost(self.n, [self.number_ring.nbytes, 4, self.ring.nbytes])
 
@@ -172,7 +172,7 @@ class FastCost:
         return widen_cost(narrow * self.length, RING32, RING64) + self._split(0 if self.sums else 1)
 
     def _split(self, sums: int) -> Cost:
-        return multiply_bit_cost(self.length, [RING64] * (4 + 2 * sums)) + gates_cost(1, self.length) * 2
+        return multiply_bit_cost(self.length, [RING64] * (4 + 2 * sums))
 
     def _move(self, count: int = 0) -> Cost:
         """New permutations (of the first ``count`` features) from a bit a row."""
@@ -181,7 +181,7 @@ class FastCost:
 
     def partition(self, count: int = 0) -> Cost:
         """The next layer's permutations, of all or of the first ``count`` features."""
-        cost = gates_cost(self.m, self.length) + self._every_shuffle([1], [], undo=True)
+        cost = self._every_shuffle([1], [], undo=True)
         return cost + bit_to_ring_cost(self.n, RING32) + self._move(count)
 
     def layer(self, k: int) -> Cost:
@@ -190,9 +190,10 @@ class FastCost:
         cost += self.format() + self.nodes()
         if self.sums:
             cost += self.sums.enter()
-        if k + 1 < self.shape.height:
-            return cost + self.partition()
-        return cost + self.partition(1) if self.sums else cost
+        last = k + 1 == self.shape.height
+        if last and not self.sums:
+            return cost + gates_cost(self.m, self.length)
+        return cost + gates_cost(2 * self.m, self.length) + self.partition(1 if last else 0)
 
     def leaves(self) -> Cost:
         """The last layer."""

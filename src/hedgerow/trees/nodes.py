@@ -73,32 +73,36 @@ class Nodes:
         """u: the number of rows of the node up to and including the place."""
         return public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
 
+    def openings(self, ctx: Context, true: BinaryShare) -> BinaryShare:
+        """The first places of false children that are not their node's first: false, after a true one, in one node."""
+        after = bit_and(ctx.step("after"), preceding(true), bit_not(ctx, true))
+        return bit_and(ctx.step("inside"), after, bit_not(ctx, self.flags))
+
     def split(
         self,
         ctx: Context,
         layer: int,
         true: BinaryShare,
+        openings: BinaryShare,
         rows_true: ArithmeticShare,
         sums_true: Sequence[ArithmeticShare],
     ) -> tuple[Nodes, ArithmeticShare]:
         """The next layer's nodes, and per place the number of true rows in earlier nodes.
 
-        ``true`` says whether the place belongs to its node's true child, which comes first; ``rows_true`` and
-        ``sums_true`` are that child's rows and sums.
+        ``true`` says whether the place belongs to its node's true child, which comes first; ``openings`` are
+        :meth:`openings`; ``rows_true`` and ``sums_true`` are that child's rows and sums.
         """
         offset = self.upto(ctx) - public(ctx, np.ones(self.length, np.uint64), RING64)
         one = public(ctx, np.ones(self.length, np.uint64), RING64)
         payload = [rows_true, self.size, offset, one, *sums_true, *self.sums]
         t_rows, t_size, t_offset, t, *rest = multiply_bit(ctx.step("true"), true, payload)
         t_sums_true, t_sums = rest[: len(self.sums)], rest[len(self.sums) :]
-        flags = bit_and(ctx.step("after"), preceding(true), bit_not(ctx, true))
-        flags = bit_and(ctx.step("inside"), flags, bit_not(ctx, self.flags))
         changes = list(zip(self.sums, self.before, sums_true, t_sums_true, t_sums, strict=True))
         following = Nodes(
             start=self.start + rows_true - t_rows,
             size=self.size - rows_true + t_rows.scale(2) - t_size,
             number=self.number + t.scale(1 << layer),
-            flags=self.flags ^ flags,
+            flags=self.flags ^ openings,
             rows=self.rows,
             sums=[own - part + t_part.scale(2) - t_own for own, _, part, t_part, t_own in changes],
             before=[before + part - t_part for _, before, part, t_part, _ in changes],
