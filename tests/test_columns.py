@@ -40,9 +40,9 @@ def test_a_threshold_beside_missing_values_passes_them_alone(values, new):
             assert not (asks and number < threshold)
 
 
-@pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 6))])
-def test_sixty_tables_with_gaps_equal_a_twin_that_puts_them_below_all(block):
-    for seed in range(60 * block, 60 * (block + 1)):
+@pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 12))])
+def test_thirty_tables_with_gaps_equal_a_twin_that_puts_them_below_all(block):
+    for seed in range(30 * block, 30 * (block + 1)):
         generator = np.random.default_rng(seed)
         n, m = int(generator.integers(2, 30)), int(generator.integers(1, 4))
         plain = [generator.integers(-8, 8, n).astype(float) for _ in range(m)]
