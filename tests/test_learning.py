@@ -32,7 +32,7 @@ MIXTURES = [
 @pytest.mark.parametrize("kinds", MIXTURES, ids="+".join)
 @pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 12))])
 def test_thirty_random_tables(block, kinds):
-    """Twelve times thirty for every feature and mixture; ties, constant columns, one class, one row, no weight at all."""
+    """Twelve times thirty for every feature and mixture; ties, constant columns, one class, one row, no weight."""
     for seed in range(30 * block, 30 * (block + 1)):
         x, y, weights, shape = problems.draw(seed, kinds)
         parts = problems.train_secure(x, y, weights, shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -39,7 +40,7 @@ class _Plain:
     categorical: list[str]
 
 
-class SecretTree(BaseEstimator):  # type: ignore[misc]
+class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     """A decision tree that exists only as the shares of three parties; the base of classifier and regressor."""
 
     max_depth: int
@@ -52,8 +53,9 @@ class SecretTree(BaseEstimator):  # type: ignore[misc]
     min_samples_leaf: int | float
     min_impurity_decrease: float
 
+    @abstractmethod
     def _wish(self) -> Wish:
-        raise NotImplementedError
+        """What is to be trained."""
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, check_targets: Any) -> Self:  # noqa: N803
         """Check, encode, share and train."""
