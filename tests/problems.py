@@ -3,11 +3,11 @@
 import numpy as np
 
 import tables
-from hedgerow.reference.tree import Problem, expand, fast_rule, train
+from hedgerow.reference.tree import expand, fast_rule, train
 from hedgerow.sharing import RING64, reconstruct, split
 from hedgerow.testing import LocalParties
 from hedgerow.trees.model import decode, reconstruct_tree
-from hedgerow.trees.shape import MEAN_PLACES, TreeShape
+from hedgerow.trees.shape import TreeShape
 from hedgerow.trees.train import train_tree
 
 KINDS = ("classes", "categories", "weights", "rules", "regression", "class weights")
@@ -80,9 +80,8 @@ def masses(y, weights, shape):
 
 def twin(x, y, weights, shape):
     """The plaintext twin's tree."""
-    problem = Problem(shape.classes, shape.min_samples_split, shape.min_samples_leaf, shape.least_decrease, MEAN_PLACES)
     features = expand(x, shape.categories or (0,) * len(x))
-    return train(features, y, shape.height, fast_rule, problem, masses(y, weights, shape))
+    return train(features, y, shape.height, fast_rule, shape.problem, masses(y, weights, shape))
 
 
 def counts_by_leaf(parts):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..reference.tree import Problem, expand, fast_rule, train
+from ..reference.tree import expand, fast_rule, train
 from ..runtime import PartyProcesses
 from ..runtime.programs import run_training
 from ..sharing import RING64, split
 from ..trees.model import decode, reconstruct_tree
-from ..trees.shape import MEAN_PLACES, TreeShape
+from ..trees.shape import TreeShape
 from .report import RunFacts, best
 
 
@@ -47,9 +47,8 @@ def _once(parties: PartyProcesses, shape: TreeShape) -> RunFacts:
     shares = split(x.reshape(-1), RING64), split(y, RING64), heavy
     reports = parties.run(run_training, *shares, [shape] * 3, ["fast"] * 3)
     tree = decode(reconstruct_tree([report.result for report in reports]))
-    rules = shape.min_samples_split, shape.min_samples_leaf, shape.least_decrease
     features = expand(x.astype(np.int64), shape.categories or (0,) * shape.attributes)
-    matches = tree == train(features, y, shape.height, fast_rule, Problem(shape.classes, *rules, MEAN_PLACES), weights)
+    matches = tree == train(features, y, shape.height, fast_rule, shape.problem, weights)
     return RunFacts.of(reports, matches, matches_reference=matches)
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.prepare import most_bits, most_target_bits, whole_weights
+from ..estimators.prepare import most_bits, most_target_bits, weight_bits, whole_weights
 from ..tables import Column, Schema, merge_schemas, propose_category, propose_column, read_schema, read_table
 from ..tables.fixed import Proposal
 from ..tables.schema import MAX_CATEGORIES, schema_text
@@ -63,8 +63,8 @@ def inspect(
             continue
         kind = "target" if name == target else "weight" if name == weight else "number"
         if kind == "weight":
-            whole = whole_weights(values, len(table))
-            proposal = Proposal(Column(name, "weight", bits=max(1, int(whole.max(initial=1)).bit_length())), 0.0)
+            bits = weight_bits(whole_weights(values, len(table)))
+            proposal = Proposal(Column(name, "weight", bits=bits), 0.0)
         else:
             table.attribute(name, category=False)
             most = most_bits(len(table))

@@ -29,11 +29,6 @@ def open_model(model: str, consortium: Path | None, identity: Path | None) -> Se
     return SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
 
 
-def _texts(secret: SecretModel | RemoteModel) -> list[str]:
-    """The columns a model knows as categories."""
-    return [column.name for column in secret.facts.schema.attributes if column.kind == "category"]
-
-
 def predict(
     model: ModelName,
     data: DataFile,
@@ -51,7 +46,7 @@ def predict(
     """
     screen.check_file(out, data)
     secret = open_model(model, consortium, identity)
-    table = read_table(data, header, _texts(secret))
+    table = read_table(data, header, secret.facts.schema.category_names)
     columns = table.declared(secret.facts.schema.attributes)
     if proba:
         secret.facts.need_classes()
@@ -90,7 +85,7 @@ def evaluate(
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
     secret = open_model(model, consortium, identity)
-    table = read_table(data, header, _texts(secret))
+    table = read_table(data, header, secret.facts.schema.category_names)
     labels = table.column(target or secret.facts.target)
     columns = table.declared(secret.facts.schema.attributes)
     if secret.facts.shape.regression:

@@ -36,7 +36,7 @@ def share(
     Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
     """
     agreed = read_schema(schema)
-    table = read_table(data, header, [column.name for column in agreed.columns if column.kind == "category"])
+    table = read_table(data, header, agreed.category_names)
     client = Client(consortium, identity)
     with screen.row_progress("sending shares", len(table), quiet) as ticked:
         size = 3 * 16 * len(table) * len(agreed.columns)

@@ -81,7 +81,7 @@ def train(
         raise InputError("the schema says which columns are categories; leave --category out")
     if weight == target:
         raise InputError("the target cannot be the weight as well")
-    texts = [c.name for c in declared.columns if c.kind == "category"] if declared else category or []
+    texts = declared.category_names if declared else category or []
     table = read_table(data, header, texts)
     labels = table.column(target)
     used = (target, weight)

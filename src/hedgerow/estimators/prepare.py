@@ -112,7 +112,7 @@ def prepare(
         int(wish.max_depth),
         attributes.value_bits,
         categories=attributes.categories,
-        weight_bits=0 if heavy is None else max(1, int(heavy.max(initial=1)).bit_length()),
+        weight_bits=0 if heavy is None else weight_bits(heavy),
         min_samples_split=max(2, _row_count("min_samples_split", wish.min_samples_split, rows, 2)),
         min_samples_leaf=_row_count("min_samples_leaf", wish.min_samples_leaf, rows, 1),
         min_impurity_decrease=_decimal_text("min_impurity_decrease", wish.min_impurity_decrease),
@@ -215,6 +215,11 @@ def whole_weights(weights: Values, rows: int) -> npt.NDArray[np.uint64]:
     if not values.any():
         raise InputError("all weights are 0: there is nothing to learn from")
     return values.astype(np.uint64)
+
+
+def weight_bits(weights: npt.NDArray[np.uint64]) -> int:
+    """Bits of the largest weight."""
+    return int(weights.max(initial=1)).bit_length()
 
 
 def _with_class_weights(

@@ -1,4 +1,5 @@
-"""Moving packed bits about, locally: every other bit, riffling, shifting by one, joining and cutting rows.
+"""Moving packed bits about: every other bit, riffling, shifting by one, joining and cutting rows. Local, but for what
+takes a context.
 
 All shares here have a multiple of 64 items (see :func:`padded`), so that rows can be laid end to end.
 """
@@ -10,8 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..kernels import bits as bit_kernels
-from ..primitives import bit_and
-from ..sharing import ArithmeticShare, BinaryShare, Context
+from ..primitives import bit_and, bit_to_ring
+from ..sharing import ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 
 
@@ -76,6 +77,16 @@ def end_to_end(parts: Sequence[BinaryShare]) -> BinaryShare:
     left = np.concatenate([part.left.reshape(-1) for part in parts])[None]
     right = np.concatenate([part.right.reshape(-1) for part in parts])[None]
     return BinaryShare(left, right, 64 * left.size)
+
+
+def numbers_of_rows(ctx: Context, rows: BinaryShare, ring: Ring) -> ArithmeticShare:
+    """Every item's bits, a row each, lowest first, as a number; as many items as the rows have words for.
+
+    Cost: that of :func:`bit_to_ring` for all bits. Reveals: nothing beyond shapes.
+    """
+    flat = bit_to_ring(ctx, end_to_end([rows]), ring)
+    count = len(flat) // rows.rows
+    return ArithmeticShare.total([flat[k * count : (k + 1) * count].scale(1 << k) for k in range(rows.rows)])
 
 
 def cut(x: BinaryShare, rows: int) -> BinaryShare:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..primitives import Cost, dot, dot_cost, top_bit, top_bit_cost, widen, widen_cost
+from ..primitives import Cost, dot, dot_cost, top_bit, top_bit_cost, widen_cost, widen_many
 from ..primitives.cost import FREE
 from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
 
@@ -37,11 +37,7 @@ def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare
     """The bit p/q < p'/q' by cross products, in 2^64 where they fit and else in 2^128, where p may be already."""
     p, q, p2, q2 = a.p, a.q, b.p, b.q
     if cross_bits + 1 > RING64.bits or p.ring == RING128:
-        n = len(p)
-        narrow = [x for x in (q, q2, p, p2) if x.ring == RING64]
-        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate(narrow), RING128)
-        q, q2, *scores = (wide[k * n : (k + 1) * n] for k in range(len(narrow)))
-        p, p2 = scores or (p, p2)
+        p, q, p2, q2 = widen_many(ctx.step("widen"), [p, q, p2, q2], RING128)
     return top_bit(ctx.step("less"), dot(ctx.step("cross"), [p, -p2], [q2, q]), cross_bits + 1)
 
 

@@ -1,7 +1,7 @@
 """Protocols on vectors: multiply, compare, equal, select, convert. Each declares its cost beside it."""
 
 from .compare import equal, equal_cost, is_zero, less_than, less_than_cost, top_bit, top_bit_cost
-from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost
+from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost, widen_many
 from .cost import Cost, Thirds
 from .divide import fraction, fraction_cost
 from .gate import bit_and, bit_not, bit_or, gates_cost
@@ -41,4 +41,5 @@ __all__ = [
     "top_bit_cost",
     "widen",
     "widen_cost",
+    "widen_many",
 ]

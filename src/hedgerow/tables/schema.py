@@ -144,6 +144,11 @@ class Schema:
         return next((column for column in self.columns if column.kind == "weight"), None)
 
     @property
+    def category_names(self) -> list[str]:
+        """The columns to be read as they are written."""
+        return [column.name for column in self.columns if column.kind == "category"]
+
+    @property
     def value_bits(self) -> int:
         """Bits of the widest number among the attributes."""
         return max((column.width for column in self.attributes if column.kind == "number"), default=1)

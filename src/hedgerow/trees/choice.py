@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from ..oblivious.packed import end_to_end
+from ..oblivious.packed import numbers_of_rows
 from ..oblivious.score import Items
 from ..oblivious.segment import segment_best
 from ..oblivious.shuffle import Column
-from ..primitives import bit_and, bit_not, bit_to_ring, dot, multiply, multiply_bit, top_bit, widen
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
+from ..primitives import bit_and, bit_not, dot, multiply, multiply_bit, top_bit, widen_many
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
 from .nodes import Nodes
 from .order import Orders, View
 from .shape import TreeShape
@@ -85,20 +85,10 @@ def best_tests(ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_i
     p, q, rows_true, *sums = multiply_bit(
         ctx.step("candidate"), found.candidate, [found.p, found.q - one, upto, *found.sums]
     )
-    code = codes(ctx.step("code"), tag)
+    code = numbers_of_rows(ctx.step("code"), tag, RING32)
     items = Items(p, q + one, [rows_true, code, *sums])
     rows_true, code, *sums = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
     return Choice(rows_true, code, sums)
-
-
-def codes(ctx: Context, tag: BinaryShare) -> ArithmeticShare:
-    """Rows of bits as numbers of 2^32, lowest first."""
-    flat = bit_to_ring(ctx, end_to_end([tag]), RING32)
-    count = tag.count
-    total = flat[:count]
-    for row in range(1, tag.rows):
-        total = total + flat[row * count : (row + 1) * count].scale(1 << row)
-    return total
 
 
 def worth_splitting(
@@ -114,17 +104,11 @@ def worth_splitting(
     ``mass`` is the node's weight s, ``squares`` its Σs_c² and ``whole`` the root's weight W. The impurity of all rows
     falls by f·(p/q - Σs_c²/s)/W, which is at least a/b if f·b·(p·s - Σs_c²·q) - a·W·q·s is not negative: whole numbers.
     """
-    least, n = shape.least_decrease, len(mass)
-    ring = RING64 if shape.gain_bits + 2 <= RING64.bits and shape.score_ring == RING64 else RING128
+    least, ring = shape.least_decrease, shape.gain_ring
     columns = [found.p, squares, mass, found.q]
     if least:
         columns.append(multiply(ctx.step("whole"), mass, whole))
-    narrow = [column for column in columns if column.ring != ring]
-    if narrow:
-        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate(narrow), ring)
-        parts = iter([wide[k * n : (k + 1) * n] for k in range(len(narrow))])
-        columns = [column if column.ring == ring else next(parts) for column in columns]
-    p, squares, mass, q, *product = columns
+    p, squares, mass, q, *product = widen_many(ctx.step("widen"), columns, ring)
     factor = shape.gain_factor * least.denominator
     xs, ys = [p.scale(factor), -squares.scale(factor)], [mass, q]
     if product:
@@ -134,5 +118,4 @@ def worth_splitting(
     if not least:
         gain = gain - public(ctx, [1], ring)
     enough = bit_not(ctx, top_bit(ctx.step("sign"), gain, shape.gain_bits + 2))
-    candidate = bit_and(ctx.step("worth"), found.candidate, enough)
-    return Found(found.p, found.q, found.tag, candidate, found.sums)
+    return replace(found, candidate=bit_and(ctx.step("worth"), found.candidate, enough))

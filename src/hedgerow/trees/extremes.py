@@ -27,6 +27,7 @@ from ..primitives import (
     multiply_bit_cost,
     multiply_many,
     widen,
+    widen_many,
 )
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
 from .choice import Found, Leaves, worth_splitting
@@ -110,10 +111,9 @@ class Extremes:
         if self.shape.score_ring == RING64:
             slope, mean = multiply_many(ctx.step("slope"), [(size, part), (share, whole)])
             return multiply(ctx.step("p"), part, slope - share.scale(2)) + mean
-        rest, n = whole - part, len(part)
+        rest = whole - part
         pulls = multiply_many(ctx.step("pull"), [(size - upto, part), (upto, rest)])
-        wide = widen(ctx.step("widen"), ArithmeticShare.concatenate([*pulls, part, rest]), RING128)
-        a, b, part, rest = (wide[k * n : (k + 1) * n] for k in range(4))
+        a, b, part, rest = widen_many(ctx.step("widen"), [*pulls, part, rest], RING128)
         return dot(ctx.step("p"), [a, b], [part, rest])
 
     def _worth(self, ctx: Context, found: Found, node_sum: ArithmeticShare) -> Found:

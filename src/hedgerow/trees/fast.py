@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import cut, end_to_end, following, pad, padded, preceding, rows_of
+from ..oblivious.packed import cut, following, numbers_of_rows, pad, padded, preceding, rows_of
 from ..oblivious.segment import FAN_IN
 from ..primitives import (
     Cost,
@@ -25,9 +25,10 @@ from ..primitives import (
     ring_to_bits_cost,
     select_sum,
     widen,
+    widen_many,
 )
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
-from .choice import Choice, Criterion, best_tests
+from .choice import Choice, Criterion, Leaves, best_tests
 from .extremes import Extremes
 from .front import to_front
 from .model import SharedTree
@@ -124,7 +125,7 @@ class FastTrainer:
         at_last, *results = _for_every(ctx.step("chosen"), features, wanted)
         output = self._format(ctx.step("format_layer"), k, views, choice, ends, at_last)
         self.progress(k, "next layer")
-        rows_true, sums_true = _wide(ctx.step("widen"), choice)
+        rows_true, *sums_true = widen_many(ctx.step("widen"), [choice.rows_true, *choice.sums_true], RING64)
         self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, ends.openings, rows_true, sums_true)
         if results:
             step = ctx.step("next_layer")
@@ -255,11 +256,10 @@ class FastTrainer:
             sums.append(public(ctx, np.ones(length, self.ring.dtype), self.ring))
         return bits, sums
 
-    def leaves(self, ctx: Context) -> SharedTree:
-        """The last layer, as a tree without inner layers."""
+    def leaves(self, ctx: Context) -> Leaves:
+        """The last layer."""
         self.progress(self.shape.height, "leaves")
-        found = self.criterion.leaves(ctx, self.nodes, self.orders)
-        return SharedTree([], (found.number, found.label), found.counts)
+        return self.criterion.leaves(ctx, self.nodes, self.orders)
 
 
 def _for_every(ctx: Context, features: BinaryShare, bits: Sequence[BinaryShare]) -> list[BinaryShare]:
@@ -276,26 +276,13 @@ def declared(ctx: Context, column: ArithmeticShare, bits: int) -> ArithmeticShar
     Owners promise that nothing else is there. One who breaks it would make sums overflow and with them the places that
     are opened; so the promise is kept for them. Cost: :func:`declared_cost`. Reveals: nothing beyond shapes.
     """
-    rows, count = ring_to_bits(ctx.step("bits"), column, bits), len(column)
-    flat = bit_to_ring(ctx.step("ring"), end_to_end([rows]), RING64)
-    length = len(flat) // bits
-    return ArithmeticShare.total([flat[k * length : k * length + count].scale(1 << k) for k in range(bits)])
+    rows = ring_to_bits(ctx.step("bits"), column, bits)
+    return numbers_of_rows(ctx.step("ring"), rows, RING64)[: len(column)]
 
 
 def declared_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`declared`."""
     return ring_to_bits_cost(count, bits) + bit_to_ring_cost(bits * padded(count), RING64)
-
-
-def _wide(ctx: Context, choice: Choice) -> tuple[ArithmeticShare, list[ArithmeticShare]]:
-    """Rows and sums of the true children in 2^64."""
-    columns = [choice.rows_true, *choice.sums_true]
-    narrow = [column for column in columns if column.ring == RING32]
-    wide = widen(ctx, ArithmeticShare.concatenate(narrow), RING64)
-    count = len(choice.rows_true)
-    parts = iter([wide[k * count : (k + 1) * count] for k in range(len(narrow))])
-    rows, *sums = (next(parts) if column.ring == RING32 else column for column in columns)
-    return rows, sums
 
 
 def quiet(layer: int, step: str) -> None:
@@ -320,4 +307,4 @@ def train_fast(
     trainer = FastTrainer(ctx, x, y, weights, shape, progress, fan_in)
     inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
     last = trainer.leaves(ctx.step("leaves"))
-    return SharedTree(inner, last.leaves, last.counts)
+    return SharedTree(inner, (last.number, last.label), last.counts)

@@ -26,8 +26,9 @@ from ..sharing import RING32, RING64, RING128, Ring
 from .extremes import mean_cost
 from .fast import EQUALITY_BLOCK, declared_cost
 from .feature import code_bits
+from .front import front_cost
 from .shape import TreeShape
-from .sums_cost import SumsCost, front_cost
+from .sums_cost import SumsCost
 
 
 class FastCost:
@@ -142,8 +143,7 @@ class FastCost:
         cost = FREE
         if self.sums is None:
             cost += widen_cost(n, RING64, shape.score_ring) + dot_cost(n, shape.score_ring)
-        narrow = shape.gain_bits + 2 <= RING64.bits and shape.score_ring == RING64
-        ring = RING64 if narrow else RING128
+        ring = shape.gain_ring
         columns = [shape.score_ring, shape.score_ring, RING64, RING64]
         if shape.least_decrease:
             cost += dot_cost(n, RING64)

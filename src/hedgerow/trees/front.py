@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..oblivious import Load, bit_destinations, draw_shuffle, shuffle_loads
+from ..oblivious.packed import padded
 from ..oblivious.permutation import gather
-from ..oblivious.shuffle import Shuffle, inverse
-from ..primitives import bit_to_ring
+from ..oblivious.shuffle import Shuffle, inverse, shuffle_cost
+from ..primitives import Cost, bit_to_ring, bit_to_ring_cost, dot_cost
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, public
 from ..sharing.ring import Words
 
@@ -37,3 +38,8 @@ def moved_to_front(
     shuffle = draw_shuffle(ctx.step("draw"), count)
     ((places, *moved),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation, *columns], opened=(0,))])
     return shuffle, places, moved
+
+
+def front_cost(count: int, columns: list[int]) -> Cost:
+    """Cost of :func:`to_front` for columns of these bytes an item."""
+    return bit_to_ring_cost(padded(count), RING32) + dot_cost(count, RING32) + shuffle_cost(count, 0, columns, [4])

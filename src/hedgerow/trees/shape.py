@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ExactnessError, InputError
-from ..reference.tree import tested_categories
+from ..reference.tree import Problem, tested_categories
 from ..sharing import RING32, RING64, RING128, Ring
 from ..tables.schema import MAX_CATEGORIES
 
@@ -217,6 +217,11 @@ class TreeShape:
         return max(1, gained, least.numerator * self.mass_bound**4 // 4).bit_length()
 
     @property
+    def gain_ring(self) -> Ring:
+        """The ring of that check."""
+        return RING64 if self.gain_bits + 2 <= RING64.bits and self.score_ring == RING64 else RING128
+
+    @property
     def gain_factor(self) -> int:
         """How many times p/q - Σs_c²/s the impurity falls: with two classes only one of them is summed."""
         return 2 if self.classes == 2 and not self.weighted else 1
@@ -235,6 +240,11 @@ class TreeShape:
     def number_ring(self) -> Ring:
         """The narrowest ring for node numbers."""
         return RING32 if self.height < RING32.bits else RING64
+
+    @property
+    def problem(self) -> Problem:
+        """What the plaintext twin must know of it."""
+        return Problem(self.classes, self.min_samples_split, self.min_samples_leaf, self.least_decrease, MEAN_PLACES)
 
     @property
     def sum_ring(self) -> Ring:

@@ -35,7 +35,7 @@ from ..primitives import (
     multiply_bit,
     multiply_many,
     select,
-    widen,
+    widen_many,
 )
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
 from ..sharing.ring import Words
@@ -83,8 +83,7 @@ class Sums:
         if shape.regression:
             assert weights is not None
             product = multiply(ctx.step("weigh"), y, weights)
-            both = widen(ctx.step("widen"), ArithmeticShare.concatenate([product, weights]), self.ring)
-            return [both[:n], both[n:]]
+            return widen_many(ctx.step("widen"), [product, weights], self.ring)
         length, others = padded(n), shape.classes - 1
         codes = public(ctx, np.repeat(np.arange(others, dtype=np.uint64), length), RING64)
         labels = ArithmeticShare.concatenate([pad(y, length)] * others) - codes
@@ -286,7 +285,7 @@ def node_sums(
 
     At the first place of a node stands the sum from there to the end; brought to the front, the difference to the next
     node's is the node's own sum. What changes from node to node goes back to the first places, and prefix sums tell it
-    to the others. Cost: :func:`.sums_cost.node_sums_cost`. Reveals: a permutation under a fresh shuffle.
+    to the others. Cost: in :meth:`.sums_cost.SumsCost.enter`. Reveals: a permutation under a fresh shuffle.
     """
     n, flags = nodes.rows, masked(nodes.flags, nodes.real)
     ring = columns[0].ring

@@ -17,13 +17,9 @@ from ..primitives import (
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64
 from .extremes import mean_cost
+from .front import front_cost
 from .shape import TreeShape
 from .sums import feature_blocks
-
-
-def front_cost(count: int, columns: list[int]) -> Cost:
-    """Cost of :func:`.front.to_front` for columns of these bytes an item."""
-    return bit_to_ring_cost(padded(count), RING32) + dot_cost(count, RING32) + shuffle_cost(count, 0, columns, [4])
 
 
 class SumsCost:
