@@ -15,6 +15,7 @@ from hedgerow import oblivious, primitives
 from hedgerow.primitives import Cost
 from hedgerow.reference import protocol as twin
 from hedgerow.sharing import (
+    RING16,
     RING32,
     RING64,
     RING128,
@@ -32,7 +33,7 @@ from hedgerow.sharing import (
     unpack_bits,
 )
 
-RINGS = {32: RING32, 64: RING64, 128: RING128}
+RINGS = {16: RING16, 32: RING32, 64: RING64, 128: RING128}
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,20 @@ def to_bits(ctx, x):
     return primitives.ring_to_bits(ctx, x, x.ring.bits - 1)
 
 
+def widen32(ctx, x):
+    return primitives.widen(ctx, x, RING32)
+
+
 def widen64(ctx, x):
     return primitives.widen(ctx, x, RING64)
 
 
 def widen128(ctx, x):
     return primitives.widen(ctx, x, RING128)
+
+
+def bit_to_ring16(ctx, b):
+    return primitives.bit_to_ring(ctx, b, RING16)
 
 
 def bit_to_ring32(ctx, b):
@@ -134,11 +143,11 @@ def inner_products(ctx, x, y):
 
 
 def select(ctx, b, x, y):
-    return primitives.select(ctx, b, [x, x.narrow(RING32)], [y, y.narrow(RING32)])
+    return primitives.select(ctx, b, [x, _short(x)], [y, _short(y)])
 
 
 def select_sum(ctx, b, c, x, y):
-    return primitives.select_sum(ctx, [b, c], [[x, y.narrow(RING32)], [y, x.narrow(RING32)]])
+    return primitives.select_sum(ctx, [b, c], [[x, _short(y)], [y, _short(x)]])
 
 
 def bit_and(ctx, a, b):
@@ -226,8 +235,13 @@ def _radix_cost(n):
     return primitives.ring_to_bits_cost(n, 5) + oblivious.radix_cost(n, 5)
 
 
+def _short(x):
+    return x.narrow(min(x.ring, RING32, key=lambda ring: ring.bits))
+
+
 def _for_ring(ring: Ring) -> list[Operation]:
     k, top = ring.bits, ring.bits - 1
+    short = min(ring, RING32, key=lambda ring: ring.bits)
     operations = [
         Operation(f"multiply{k}", multiply, "xx", ring, top, lambda x, y: twin.multiply(x, y, k), _dot_cost(ring)),
         Operation(f"dot{k}", dot, "xxx", ring, top, lambda x, y, z: twin.dot([x, y], [z, y], k), _dot_cost(ring)),
@@ -244,10 +258,10 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"apply{k}", apply, "px", ring, top, lambda p, x: [twin.apply(p, x)] * 2, lambda n: oblivious.apply_cost(n, 1, [k // 8] * 2)),
         Operation(f"unapply{k}", unapply, "px", ring, top, lambda p, x: [twin.unapply(p, x)] * 2, lambda n: oblivious.unapply_cost(n, 2, [k // 8] * 2)),
         Operation(f"radix{k}", radix, "x", ring, 5, lambda x: twin.sort_permutation([x]), _radix_cost),
-        Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**32],
-                  lambda n: primitives.select_sum_cost(n, 2, [ring, RING32])),
+        Operation(f"select_sum{k}", select_sum, "bbxx", ring, top, lambda b, c, x, y: [(b % 2 * x + c % 2 * y) % 2**k, (b % 2 * y + c % 2 * x) % 2**short.bits],
+                  lambda n: primitives.select_sum_cost(n, 2, [ring, short])),
         Operation(f"select{k}", select, "bxx", ring, top, lambda b, x, y: [twin.select(b % 2, x, y), twin.select(b % 2, x, y) % 2**32],
-                  lambda n: primitives.multiply_bit_cost(n, [ring, RING32])),
+                  lambda n: primitives.multiply_bit_cost(n, [ring, short])),
     ]  # fmt: skip
     if k <= 64:
         operations += [
@@ -255,10 +269,15 @@ def _for_ring(ring: Ring) -> list[Operation]:
             Operation(f"fraction{k}", fraction, "xx", ring, 4, lambda x, y: twin.fraction(x, x + y, 6), lambda n: primitives.fraction_cost(n, 5, 6, ring)),
             Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
         ]  # fmt: skip
+    if k <= 32:
+        operations += [
+            Operation(f"widen32_{k}", widen32, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING32)),
+        ]  # fmt: skip
     return operations
 
 
 OPERATIONS: list[Operation] = [operation for ring in RINGS.values() for operation in _for_ring(ring)] + [
+    Operation("bit_to_ring16", bit_to_ring16, "b", RING16, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING16)),
     Operation("bit_to_ring32", bit_to_ring32, "b", RING32, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING32)),
     Operation("bit_to_ring64", bit_to_ring64, "b", RING64, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING64)),
     Operation("bit_and", bit_and, "bb", RING32, 1, lambda a, b: a * b % 2, lambda n: primitives.gates_cost(1, n)),

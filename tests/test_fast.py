@@ -118,7 +118,8 @@ def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits)
     parties = LocalParties()
     parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
     cost = FastCost(shape)
-    steps = {f"layer{k}": cost.layer(k) for k in range(height)} | {"leaves": cost.leaves()}
+    steps = {f"layer{k}": cost.layer(k) for k in range(height)}
+    steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}/")

@@ -29,7 +29,7 @@ def transpose_block(block: Any) -> None:
         mask ^= mask << np.uint64(width)
 
 
-@kernel("void(u4[::1],u8[:,:])", "void(u8[::1],u8[:,:])")
+@kernel("void(u2[::1],u8[:,:])", "void(u4[::1],u8[:,:])", "void(u8[::1],u8[:,:])")
 def slice_items(items: Any, rows: Any) -> None:
     """Write the low ``len(rows)`` bits of every item as rows of packed words; bits past the last item are 0."""
     block = np.empty(64, np.uint64)

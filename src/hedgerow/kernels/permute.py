@@ -51,7 +51,11 @@ def invert_permutation(permutation: Any, out: Any) -> bool:
     return True
 
 
-@kernel("void(u4[::1],u4[::1],u4[::1],b1,u4[::1])", "void(u8[::1],u4[::1],u8[::1],b1,u8[::1])")
+@kernel(
+    "void(u2[::1],u4[::1],u2[::1],b1,u2[::1])",
+    "void(u4[::1],u4[::1],u4[::1],b1,u4[::1])",
+    "void(u8[::1],u4[::1],u8[::1],b1,u8[::1])",
+)
 def gather_masked(x: Any, order: Any, mask: Any, negative: Any, out: Any) -> None:
     """``out[i] = x[order[i]] + mask[i]``, or minus it when ``negative``."""
     if negative:
@@ -62,7 +66,12 @@ def gather_masked(x: Any, order: Any, mask: Any, negative: Any, out: Any) -> Non
             out[i] = x[order[i]] + mask[i]
 
 
-@kernel("void(u1[::1],u4[::1],u1[::1])", "void(u4[::1],u4[::1],u4[::1])", "void(u8[::1],u4[::1],u8[::1])")
+@kernel(
+    "void(u1[::1],u4[::1],u1[::1])",
+    "void(u2[::1],u4[::1],u2[::1])",
+    "void(u4[::1],u4[::1],u4[::1])",
+    "void(u8[::1],u4[::1],u8[::1])",
+)
 def gather(x: Any, order: Any, out: Any) -> None:
     """``out[i] = x[order[i]]``; the order must be a checked permutation."""
     for i in range(out.shape[0]):

@@ -1,4 +1,4 @@
-"""Local parts of the arithmetic protocols in the rings of one word: integers modulo 2^32 and 2^64.
+"""Local parts of the arithmetic protocols in the rings of one word: integers modulo 2^16, 2^32 and 2^64.
 
 Each kernel is one pass over memory. ``left`` and ``right`` are the two summands a party holds; masks come from the
 streams it shares with a neighbour. Bits arrive packed, 64 items to a word.
@@ -14,6 +14,7 @@ from .compile import kernel
 
 
 @kernel(
+    "void(u2[::1],u2[::1],u2[::1],u2[::1],u2[::1],u2[::1],u2[::1],b1)",
     "void(u4[::1],u4[::1],u4[::1],u4[::1],u4[::1],u4[::1],u4[::1],b1)",
     "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],b1)",
 )
@@ -27,7 +28,11 @@ def product(xl: Any, xr: Any, yl: Any, yr: Any, mask_left: Any, mask_right: Any,
             out[i] += xl[i] * (yl[i] + yr[i]) + xr[i] * yl[i]
 
 
-@kernel("void(u8[::1],u8[::1],u4[::1],u4[::1])", "void(u8[::1],u8[::1],u8[::1],u8[::1])")
+@kernel(
+    "void(u8[::1],u8[::1],u2[::1],u2[::1])",
+    "void(u8[::1],u8[::1],u4[::1],u4[::1])",
+    "void(u8[::1],u8[::1],u8[::1],u8[::1])",
+)
 def deal_bits(left: Any, right: Any, mask: Any, out: Any) -> None:
     """``out = (left ^ right) - mask`` for packed bits lifted into the ring."""
     for i in range(out.shape[0]):
@@ -35,7 +40,11 @@ def deal_bits(left: Any, right: Any, mask: Any, out: Any) -> None:
         out[i] = bit - mask[i]
 
 
-@kernel("void(u4[::1],u8[::1],b1,u4[::1],u4[::1])", "void(u8[::1],u8[::1],b1,u8[::1],u8[::1])")
+@kernel(
+    "void(u2[::1],u8[::1],b1,u2[::1],u2[::1])",
+    "void(u4[::1],u8[::1],b1,u4[::1],u4[::1])",
+    "void(u8[::1],u8[::1],b1,u8[::1],u8[::1])",
+)
 def flip_dealt(dealt: Any, known: Any, constant: Any, mask: Any, out: Any) -> None:
     """``out = dealt * (1 - 2 * known) (+ known) - mask``: this party's part of ``dealt XOR known``."""
     for i in range(out.shape[0]):
@@ -47,6 +56,7 @@ def flip_dealt(dealt: Any, known: Any, constant: Any, mask: Any, out: Any) -> No
 
 
 @kernel(
+    "void(u8[::1],u8[::1],u2[::1],u2[::1],u2[::1],u2[::1])",
     "void(u8[::1],u8[::1],u4[::1],u4[::1],u4[::1],u4[::1])",
     "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],u8[::1])",
 )
@@ -58,6 +68,7 @@ def deal_selected(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: 
 
 
 @kernel(
+    "void(u2[::1],u2[::1],u8[::1],u2[::1],u2[::1],b1,u2[::1])",
     "void(u4[::1],u4[::1],u8[::1],u4[::1],u4[::1],b1,u4[::1])",
     "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],b1,u8[::1])",
 )
@@ -75,7 +86,12 @@ def answer_selected(
         out[i] += value + bit * (own[i] + share * common[i])
 
 
-@kernel("void(u4[::1],u4[::1],u4[::1],u4[::1])", "void(u8[::1],u8[::1],u8[::1],u8[::1])")
+@kernel(
+    "void(u2[::1],u2[::1],u2[::1],u2[::1])",
+    "void(u8[::1],u2[::1],u8[::1],u8[::1])",
+    "void(u4[::1],u4[::1],u4[::1],u4[::1])",
+    "void(u8[::1],u8[::1],u8[::1],u8[::1])",
+)
 def answer_wide(dealt_top: Any, known: Any, mask: Any, out: Any) -> None:
     """``out = dealt_top * (1 - top bit of known) - mask``."""
     shift = np.uint64(8 * known.itemsize - 1)

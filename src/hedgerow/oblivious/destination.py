@@ -13,14 +13,14 @@ from ..sharing import RING32, ArithmeticShare, Context, public
 
 
 def bit_destinations(ctx: Context, bit: ArithmeticShare) -> ArithmeticShare:
-    """The stable sort permutation of one shared bit (0 or 1 in the ring 2^32): zeros first.
+    """The stable sort permutation of one shared bit (0 or 1 in a ring that holds the places): zeros first.
 
     A zero goes to the number of zeros before it, a one to the number of all zeros plus the ones before it.
 
     Paper: AHIKNPT22, single-bit case. Cost: one product. Reveals: nothing beyond shapes.
     """
     count = len(bit)
-    one = public(ctx, np.ones(count, np.uint32), RING32)
+    one = public(ctx, np.ones(count, bit.ring.dtype), bit.ring)
     zero = one - bit
     zeros = zero.prefix_sum()
     ones = bit.prefix_sum()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels import ring as ring_kernels
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
+from ..sharing import RING16, RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 from .carry import known_summands
 from .cost import Cost, Thirds
@@ -91,10 +91,11 @@ def ring_to_bits_cost(count: int, bits: int) -> Cost:
 
 
 def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
-    """The same number in a ring twice as wide (or two steps for 2^32 → 2^128), for x < 2**(bits - 1).
+    """The same number in a wider ring (2^128 is reached by way of 2^64), for x < 2**(bits - 1).
 
     With the top bit of x known to be 0, A + B wraps around exactly if the top bit of A or of B is set, so
-    ``x = A + B - 2^k·(b + a·(1 - b))`` with those top bits a and b: no carry chain is needed.
+    ``x = A + B - 2^k·(b + a·(1 - b))`` with those top bits a and b: no carry chain is needed. What is multiplied by 2^k
+    lives in a ring of k bits fewer than the wide one, or the next larger there is.
 
     Paper: our own. Cost: :func:`widen_cost`. Reveals: nothing beyond shapes; masks as in :mod:`.select`.
     """
@@ -102,42 +103,42 @@ def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
         return x
     if ring.bits < x.ring.bits:
         raise ValueError(f"widen() cannot go from {x.ring} down to {ring}; use narrow()")
-    if (x.ring, ring) == (RING32, RING128):
+    if ring == RING128 and x.ring != RING64:
         return widen(ctx.step("again"), widen(ctx, x, RING64), RING128)
-    narrow = x.ring
+    narrow, high = x.ring, _high_ring(x.ring, ring)
     thirds = Thirds(len(x))
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
     item = {p: thirds.items(p) for p in range(3)}
     a = narrow.add(x.left[item[own]], x.right[item[own]])
     top_shift = narrow.dtype.type(narrow.bits - 1)
-    mask, top_mask = ctx.with_right(ring.shape(size[own]), ring.dtype), ctx.with_right(size[own], narrow.dtype)
-    dealt, dealt_top = ring.subtract(_lift(a, ring), mask), narrow.subtract(a >> top_shift, top_mask)
+    mask, top_mask = ctx.with_right(ring.shape(size[own]), ring.dtype), ctx.with_right(size[own], high.dtype)
+    dealt, dealt_top = ring.subtract(_lift(a, ring), mask), high.subtract(a >> top_shift, top_mask)
     before_wide = ctx.with_left(ring.shape(size[before]), ring.dtype)
-    before_top = ctx.with_left(size[before], narrow.dtype)
-    after_wide, after_top = ring.empty(size[after]), narrow.empty(size[after])
+    before_top = ctx.with_left(size[before], high.dtype)
+    after_wide, after_top = ring.empty(size[after]), high.empty(size[after])
     message = np.concatenate([dealt.reshape(-1).view(np.uint8), dealt_top.view(np.uint8)])
-    incoming = np.empty(size[after] * (ring.nbytes + narrow.nbytes), np.uint8)
+    incoming = np.empty(size[after] * (ring.nbytes + high.nbytes), np.uint8)
     ctx.exchange(to_left=message, from_right=incoming)
     wide_bytes = size[after] * ring.nbytes
     after_wide.reshape(-1).view(np.uint8)[:] = incoming[:wide_bytes]
     after_top.view(np.uint8)[:] = incoming[wide_bytes:]
 
-    right_own, left_before = ctx.with_right(size[own], narrow.dtype), ctx.with_left(size[before], narrow.dtype)
-    right_after, left_own = ctx.with_right(size[after], narrow.dtype), ctx.with_left(size[own], narrow.dtype)
+    right_own, left_before = ctx.with_right(size[own], high.dtype), ctx.with_left(size[before], high.dtype)
+    right_after, left_own = ctx.with_right(size[after], high.dtype), ctx.with_left(size[own], high.dtype)
     known_before = np.ascontiguousarray(x.right[item[before]])
     known_after = np.ascontiguousarray(x.left[item[after]])
-    half_before, half_after = narrow.empty(size[before]), narrow.empty(size[after])
+    half_before, half_after = high.empty(size[before]), high.empty(size[after])
     ring_kernels.answer_wide(before_top, known_before, left_before, half_before)
     ring_kernels.answer_wide(after_top, known_after, right_after, half_after)
     other_before, other_after = np.empty_like(half_before), np.empty_like(half_after)
     ctx.exchange(to_right=half_before, to_left=half_after, from_right=other_before, from_left=other_after)
 
     def shifted(words: Words) -> Words:
-        return _raise(words, ring)
+        return _raise(words, narrow, ring)
 
     def common(known: Words, halves: Words) -> Words:
-        return ring.subtract(_lift(known, ring), shifted((known >> top_shift) + halves))
+        return ring.subtract(_lift(known, ring), shifted(high.add(known >> top_shift, halves)))
 
     left, right = ring.empty(len(x)), ring.empty(len(x))
     left[item[own]], right[item[own]] = ring.subtract(dealt, shifted(left_own)), ring.subtract(mask, shifted(right_own))
@@ -149,42 +150,50 @@ def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
 
 
 def widen_many(ctx: Context, columns: Sequence[ArithmeticShare], ring: Ring) -> list[ArithmeticShare]:
-    """Columns of one length in a wider ring, all that are not there yet in one go; those share a ring.
+    """Columns of one length in a wider ring, those of the same ring in one go.
 
-    Cost: :func:`widen_cost` of all their items together. Reveals: nothing beyond shapes.
+    Cost: :func:`widen_cost` of the items of every ring together. Reveals: nothing beyond shapes.
     """
-    narrow = [column for column in columns if column.ring != ring]
-    if not narrow:
-        return list(columns)
-    wide, count = widen(ctx, ArithmeticShare.concatenate(narrow), ring), len(narrow[0])
-    parts = iter([wide[k * count : (k + 1) * count] for k in range(len(narrow))])
-    return [column if column.ring == ring else next(parts) for column in columns]
+    found, count = list(columns), len(columns[0])
+    for narrow in dict.fromkeys(column.ring for column in columns):
+        indices = [k for k, column in enumerate(columns) if column.ring == narrow]
+        if narrow != ring:
+            wide = widen(ctx, ArithmeticShare.concatenate([columns[k] for k in indices]), ring)
+            for k, index in enumerate(indices):
+                found[index] = wide[k * count : (k + 1) * count]
+    return found
 
 
 def _lift(words: Words, ring: Ring) -> Words:
     """Unsigned items of the narrow ring as items of the wide one."""
-    if ring == RING64:
-        return words.astype(np.uint64)
+    if ring != RING128:
+        return words.astype(ring.dtype)
     return np.stack([words, np.zeros_like(words)], axis=1)
 
 
-def _raise(words: Words, ring: Ring) -> Words:
-    """``2^k`` times items of the narrow ring of k bits."""
-    if ring == RING64:
-        lifted: Words = words.astype(np.uint64) << np.uint64(32)
+def _high_ring(narrow: Ring, ring: Ring) -> Ring:
+    """The ring of what stands above the narrow ring's bits in the wide one."""
+    return next(high for high in (RING16, RING32, RING64) if high.bits >= ring.bits - narrow.bits)
+
+
+def _raise(words: Words, narrow: Ring, ring: Ring) -> Words:
+    """``2^k`` times items of the high ring, for a narrow ring of k bits."""
+    if ring != RING128:
+        lifted: Words = words.astype(ring.dtype) << ring.dtype.type(narrow.bits)
         return lifted
     return np.stack([np.zeros_like(words), words], axis=1)
 
 
 def widen_cost(count: int, narrow: Ring, ring: Ring) -> Cost:
-    """Cost of :func:`widen`: 2 rounds; per item in all one wide element and three narrow ones."""
+    """Cost of :func:`widen`: 2 rounds; per item in all one wide element and three of the ring above the narrow one."""
     if narrow == ring:
         return Cost.even(0, 0)
-    if (narrow, ring) == (RING32, RING128):
-        return widen_cost(count, RING32, RING64) + widen_cost(count, RING64, RING128)
+    if ring == RING128 and narrow != RING64:
+        return widen_cost(count, narrow, RING64) + widen_cost(count, RING64, RING128)
     thirds = Thirds(count)
+    high = _high_ring(narrow, ring)
 
     def sent(party: int) -> int:
-        return ring.nbytes * thirds.size(party) + narrow.nbytes * count
+        return ring.nbytes * thirds.size(party) + high.nbytes * count
 
     return Cost(2, (sent(0), sent(1), sent(2)))

@@ -3,10 +3,11 @@
 from .context import Context
 from .input import deal, public, public_bits, split, split_bits
 from .reveal import reconstruct, reconstruct_bits, reveal, reveal_bits, reveal_to, unpack_bits
-from .ring import RING32, RING64, RING128, Ring
+from .ring import RING16, RING32, RING64, RING128, Ring
 from .share import ArithmeticShare, BinaryShare, ByteShare, words_for
 
 __all__ = [
+    "RING16",
     "RING32",
     "RING64",
     "RING128",

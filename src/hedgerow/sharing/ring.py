@@ -1,4 +1,4 @@
-"""The three rings shares live in: integers modulo 2^32, 2^64 and 2^128."""
+"""The four rings shares live in: integers modulo 2^16, 2^32, 2^64 and 2^128."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Words = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Integers modulo ``2**bits``. Arrays are ``uint32[n]``, ``uint64[n]`` or, two limbs an item, ``uint64[n, 2]``."""
+    """Integers modulo ``2**bits``. Arrays are ``uint16[n]`` to ``uint64[n]`` or, two limbs an item,
+    ``uint64[n, 2]``."""
 
     bits: int
     dtype: np.dtype[Any]
@@ -62,10 +63,8 @@ class Ring:
 
     def decode_signed(self, words: Words) -> npt.NDArray[Any]:
         """Items as signed integers in two's complement."""
-        if self.bits == 32:
-            return words.view(np.int32)
-        if self.bits == 64:
-            return words.view(np.int64)
+        if self.bits != 128:
+            return words.view(f"i{self.nbytes}")
         return np.array([int(v) - 2**128 if int(v) >= 2**127 else int(v) for v in self.decode(words)], dtype=object)
 
     def add(self, a: Words, b: Words) -> Words:
@@ -106,6 +105,7 @@ class Ring:
         return f"Ring(2^{self.bits})"
 
 
+RING16 = Ring(16, np.dtype(np.uint16), 2)
 RING32 = Ring(32, np.dtype(np.uint32), 4)
 RING64 = Ring(64, np.dtype(np.uint64), 8)
 RING128 = Ring(128, np.dtype(np.uint64), 16)

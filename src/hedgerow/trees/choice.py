@@ -13,7 +13,7 @@ from ..oblivious.score import Items
 from ..oblivious.segment import segment_best
 from ..oblivious.shuffle import Column
 from ..primitives import bit_and, bit_not, dot, multiply, multiply_bit, top_bit, widen_many
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
+from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public
 from .nodes import Nodes
 from .order import Orders, View
 from .shape import TreeShape
@@ -81,11 +81,11 @@ def best_tests(ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_i
     length, tag_rows = nodes.length, found.tag.rows
     tag = bit_and(ctx.step("tag"), found.tag, BinaryShare.stack([found.candidate] * tag_rows))
     one = public(ctx, np.ones(length, np.uint64), RING64)
-    upto = nodes.upto(ctx).narrow(RING32)
+    upto = nodes.upto(ctx).narrow(shape.count_ring)
     p, q, rows_true, *sums = multiply_bit(
         ctx.step("candidate"), found.candidate, [found.p, found.q - one, upto, *found.sums]
     )
-    code = numbers_of_rows(ctx.step("code"), tag, RING32)
+    code = numbers_of_rows(ctx.step("code"), tag, shape.count_ring)
     items = Items(p, q + one, [rows_true, code, *sums])
     rows_true, code, *sums = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
     return Choice(rows_true, code, sums)

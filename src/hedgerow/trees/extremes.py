@@ -127,8 +127,11 @@ class Extremes:
         """Labels and class counts (equal counts give label 0), or means, counts and sums."""
         shape, n = self.shape, self.shape.rows
         kept = masked(nodes.flags, nodes.real)
-        ring = shape.sum_ring
-        payload = [nodes.number.narrow(shape.number_ring), nodes.size.narrow(RING32), nodes.sums[0].narrow(ring)]
+        payload = [
+            nodes.number.narrow(shape.number_ring),
+            nodes.size.narrow(RING32),
+            nodes.sums[0].narrow(shape.leaf_ring),
+        ]
         columns = [x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload)]
         number, size, sums = to_front(ctx.step("front"), kept, n, columns, shape.layer_length(shape.height))
         if shape.regression:

@@ -25,9 +25,11 @@ from ..primitives import (
     ring_to_bits_cost,
     select_sum,
     widen,
+    widen_cost,
     widen_many,
 )
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
+from ..primitives.cost import FREE
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public
 from .choice import Choice, Criterion, Leaves, best_tests
 from .extremes import Extremes
 from .front import to_front
@@ -67,7 +69,7 @@ class FastTrainer:
         self.fan_in = fan_in
         self.shape = shape
         self.progress = progress
-        self.ring, self.number_ring = shape.value_ring, shape.number_ring
+        self.ring, self.number_ring, self.count_ring = shape.sorted_ring, shape.number_ring, shape.count_ring
         self.tag_rows = len(shape.features).bit_length()
         progress(0, "sort")
         self.orders = Orders.of_table(ctx.step("sort"), x, shape)
@@ -87,12 +89,12 @@ class FastTrainer:
 
     def _set_aside(self, ctx: Context, weights: ArithmeticShare) -> None:
         """Move the rows of weight 0 behind all others, into a node without a number, which never splits."""
-        n = self.shape.rows
-        absent = bit_to_ring(ctx.step("bit"), is_zero(ctx.step("zero"), weights, self.shape.weight_bits), RING32)
-        passes = public(ctx, np.ones(n, np.uint32), RING32) - absent
+        n, ring = self.shape.rows, self.count_ring
+        absent = bit_to_ring(ctx.step("bit"), is_zero(ctx.step("zero"), weights, self.shape.weight_bits), ring)
+        passes = public(ctx, np.ones(n, ring.dtype), ring) - absent
         length = padded(n)
         present = passes.prefix_sum()[n - 1 :][np.zeros(length, np.int64)]
-        here = public(ctx, np.arange(length, dtype=np.uint32), RING32)
+        here = public(ctx, np.arange(length, dtype=ring.dtype), ring)
         whole = Nodes.root(ctx, n, [], number=0)
         true = masked(less_than(ctx.step("true"), here, present, self.shape.count_bits), whole.real)
         self.present = true
@@ -114,7 +116,7 @@ class FastTrainer:
         found = criterion.choose(step, views, valid)
         choice = best_tests(step, nodes, self.shape, found, self.fan_in)
         self.progress(k, "tests")
-        offset = nodes.upto(ctx).narrow(RING32) - public(ctx, np.ones(nodes.length, np.uint32), RING32)
+        offset = nodes.upto(ctx).narrow(self.count_ring) - self._ones(ctx)
         true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
         true = masked(true, nodes.real)
         features = self._one_hot(ctx.step("one_hot"), choice.code)
@@ -129,7 +131,7 @@ class FastTrainer:
         self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, ends.openings, rows_true, sums_true)
         if results:
             step = ctx.step("next_layer")
-            passes = rows_passing(step, views, results[0])
+            passes = rows_passing(step, views, results[0], self.count_ring)
             kept = views[:1] if last_layer else views
             self.orders = self.orders.moved(partition(step, kept, nodes, choice.rows_true, earlier, passes))
         return output
@@ -207,9 +209,13 @@ class FastTrainer:
     def _one_hot(self, ctx: Context, code: ArithmeticShare) -> BinaryShare:
         """A row for every feature that says whether it is the node's."""
         count = len(self.shape.features)
-        codes = np.repeat(np.arange(1, count + 1, dtype=np.uint32), len(code))
-        repeated = ArithmeticShare.concatenate([code] * count) - public(ctx, codes, RING32)
+        codes = np.repeat(np.arange(1, count + 1, dtype=code.ring.dtype), len(code))
+        repeated = ArithmeticShare.concatenate([code] * count) - public(ctx, codes, code.ring)
         return cut(is_zero(ctx, repeated, self.tag_rows), count)
+
+    def _ones(self, ctx: Context) -> ArithmeticShare:
+        """One at every place."""
+        return public(ctx, np.ones(self.nodes.length, self.count_ring.dtype), self.count_ring)
 
     def _format(
         self,
@@ -226,7 +232,7 @@ class FastTrainer:
         bits, sums = self._threshold_terms(ctx, views, at_last)
         (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
         # A node that does not split has code 0; feature 1 with threshold 0 is the paper's always-false test.
-        one = public(ctx, np.ones(nodes.length, np.uint32), RING32)
+        one = self._ones(ctx)
         number, code = select_sum(
             ctx.step("number"),
             [ends.last, ends.whole],
@@ -307,4 +313,25 @@ def train_fast(
     trainer = FastTrainer(ctx, x, y, weights, shape, progress, fan_in)
     inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
     last = trainer.leaves(ctx.step("leaves"))
-    return SharedTree(inner, (last.number, last.label), last.counts)
+    stored = ctx.step("stored")
+    codes = as_stored(stored.step("codes"), [code for _, code, _ in inner], RING32)
+    thresholds = as_stored(stored.step("thresholds"), [threshold for _, _, threshold in inner], shape.value_ring)
+    numbers = [number for number, _, _ in inner]
+    return SharedTree(list(zip(numbers, codes, thresholds, strict=True)), (last.number, last.label), last.counts)
+
+
+def as_stored(ctx: Context, columns: Sequence[ArithmeticShare], ring: Ring) -> list[ArithmeticShare]:
+    """Columns of any lengths in the ring that trees are stored in. Cost: :func:`as_stored_cost`."""
+    if not columns:
+        return []
+    wide = widen(ctx, ArithmeticShare.concatenate(columns), ring)
+    ends = np.cumsum([len(column) for column in columns]).tolist()
+    return [wide[end - len(column) : end] for column, end in zip(columns, ends, strict=True)]
+
+
+def as_stored_cost(shape: TreeShape) -> Cost:
+    """Cost of bringing all features' numbers and thresholds into the rings that trees are stored in."""
+    count = sum(shape.layer_length(k) for k in range(shape.height))
+    if count == 0:
+        return FREE
+    return widen_cost(count, shape.count_ring, RING32) + widen_cost(count, shape.sorted_ring, shape.value_ring)

@@ -5,6 +5,8 @@ The sort before the first layer is not here: its transcript has a random length 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..oblivious.packed import padded
 from ..oblivious.segment import FAN_IN, segment_best_cost
 from ..oblivious.shuffle import loads_cost, shuffle_cost
@@ -24,7 +26,7 @@ from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64, RING128, Ring
 from .extremes import mean_cost
-from .fast import EQUALITY_BLOCK, declared_cost
+from .fast import EQUALITY_BLOCK, as_stored_cost, declared_cost
 from .feature import code_bits
 from .front import front_cost
 from .shape import TreeShape
@@ -41,7 +43,7 @@ class FastCost:
         self.numeric = [feature.category is None for feature in shape.features]
         self.m = len(self.numeric)
         self.length = padded(shape.rows)
-        self.ring, self.number_ring = shape.value_ring, shape.number_ring
+        self.ring, self.number_ring, self.count_ring = shape.sorted_ring, shape.number_ring, shape.count_ring
         self.tag = self.m.bit_length()
         self.sums = SumsCost(shape) if shape.by_sums else None
 
@@ -53,7 +55,9 @@ class FastCost:
     def _views(self, columns: list[int], count: int = 0) -> Cost:
         """Permutations opened; values (a byte where they are bits) and columns move along."""
         own = [[self.ring.nbytes if numeric else 1, *columns] for numeric in self.numeric[: count or self.m]]
-        return loads_cost([shuffle_cost(self.n, j % 3, shared, [4]) for j, shared in enumerate(own)])
+        return loads_cost(
+            [shuffle_cost(self.n, j % 3, shared, [self.count_ring.nbytes]) for j, shared in enumerate(own)]
+        )
 
     def declared(self) -> Cost:
         """Labels or targets and weights cut to their declared bits, once before the first layer."""
@@ -76,8 +80,8 @@ class FastCost:
         if not self.shape.row_weights:
             return FREE
         n, length = self.n, self.length
-        cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, RING32)
-        cost += less_than_cost(length, self.shape.count_bits) + widen_cost(length, RING32, RING64)
+        cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, self.count_ring)
+        cost += less_than_cost(length, self.shape.count_bits) + widen_cost(length, self.count_ring, RING64)
         return cost + gates_cost(1, length) * 2 + self._split(0) + self._views([]) + self._move()
 
     def order(self) -> Cost:
@@ -124,8 +128,8 @@ class FastCost:
             cost, sums = self._extreme(), [shape.sum_ring]
         if shape.checks_gain:
             cost += self._gain()
-        cost += gates_cost(self.tag, n) + bit_to_ring_cost(self.tag * n, RING32)
-        return cost + multiply_bit_cost(n, [shape.score_ring, RING64, RING32, *sums])
+        cost += gates_cost(self.tag, n) + bit_to_ring_cost(self.tag * n, self.count_ring)
+        return cost + multiply_bit_cost(n, [shape.score_ring, RING64, self.count_ring, *sums])
 
     def _extreme(self) -> Cost:
         n, tag, ring = self.length, self.tag, self.shape.sum_ring
@@ -154,7 +158,7 @@ class FastCost:
 
     def best(self) -> Cost:
         """The best place of every node."""
-        numbers: list[Ring] = [RING32, RING32] + ([] if self.sums else [self.shape.sum_ring])
+        numbers: list[Ring] = [self.count_ring] * 2 + ([] if self.sums else [self.shape.sum_ring])
         return segment_best_cost(self.length, numbers, self.shape.cross_bits, self.fan_in, self.shape.score_ring)
 
     def format(self) -> Cost:
@@ -163,26 +167,35 @@ class FastCost:
         terms = sum(self.numeric) + (not all(self.numeric))
         cost = less_than_cost(n, self.shape.count_bits) + equal_cost(m * n, self.tag)
         cost += gates_cost(2, n) * (1 + self.shape.row_weights) + gates_cost(3, n)
-        cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, RING32])
-        return cost + front_cost(self.n, [self.number_ring.nbytes, 4, self.ring.nbytes])
+        cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, self.count_ring])
+        return cost + front_cost(self.n, [self.number_ring.nbytes, self.count_ring.nbytes, self.ring.nbytes])
 
     def nodes(self) -> Cost:
         """The next layer's node state."""
-        narrow = 1 + (self.sums is None and self.shape.sum_ring == RING32)
-        return widen_cost(narrow * self.length, RING32, RING64) + self._split(0 if self.sums else 1)
+        rings = [self.count_ring] + ([] if self.sums else [self.shape.sum_ring])
+        return self._widened(rings) + self._split(0 if self.sums else 1)
+
+    def _widened(self, rings: Sequence[Ring]) -> Cost:
+        """Columns of a layer brought to 2^64, those of one ring together."""
+        cost = FREE
+        for ring in dict.fromkeys(rings):
+            cost += widen_cost(rings.count(ring) * self.length, ring, RING64)
+        return cost
 
     def _split(self, sums: int) -> Cost:
         return multiply_bit_cost(self.length, [RING64] * (4 + 2 * sums))
 
     def _move(self, count: int = 0) -> Cost:
         """New permutations (of the first ``count`` features) from a bit a row."""
-        cost = self._every_shuffle([4], [], count=count) + self._every_shuffle([4], [], undo=True, count=count)
-        return cost + dot_cost((count or self.m) * self.n, RING32)
+        ring = self.count_ring
+        cost = self._every_shuffle([ring.nbytes], [], count=count)
+        cost += self._every_shuffle([ring.nbytes], [], undo=True, count=count)
+        return cost + dot_cost((count or self.m) * self.n, ring)
 
     def partition(self, count: int = 0) -> Cost:
         """The next layer's permutations, of all or of the first ``count`` features."""
         cost = self._every_shuffle([1], [], undo=True)
-        return cost + bit_to_ring_cost(self.n, RING32) + self._move(count)
+        return cost + bit_to_ring_cost(self.n, self.count_ring) + self._move(count)
 
     def layer(self, k: int) -> Cost:
         """One inner layer; the last one needs no new permutations, or one."""
@@ -195,10 +208,14 @@ class FastCost:
             return cost + gates_cost(self.m, self.length)
         return cost + gates_cost(2 * self.m, self.length) + self.partition(1 if last else 0)
 
+    def stored(self) -> Cost:
+        """Features' numbers and thresholds in the rings trees are stored in, once after the last layer."""
+        return as_stored_cost(self.shape)
+
     def leaves(self) -> Cost:
         """The last layer."""
         shape = self.shape
-        length, ring = shape.layer_length(shape.height), shape.sum_ring
+        length, ring = shape.layer_length(shape.height), shape.leaf_ring
         if self.sums:
             return self._views(self.sums.columns, 1) + self.sums.leaves()
         cost = multiply_bit_cost(self.length, [self.number_ring, RING32, ring])

@@ -17,7 +17,7 @@ from ..oblivious.permutation import gather
 from ..oblivious.shuffle import Column, inverse
 from ..primitives import bit_to_ring, multiply
 from ..sharing import RING32, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
-from ..sharing.ring import Words
+from ..sharing.ring import Ring, Words
 from .feature import category_rows
 from .nodes import Nodes
 from .shape import TreeShape
@@ -62,11 +62,11 @@ class Orders:
         for feature in features:
             if feature.category is None:
                 permutations.append(next(numbers))
-                values.append(x[feature.attribute].narrow(shape.value_ring))
+                values.append(x[feature.attribute].narrow(shape.sorted_ring))
             else:
                 permutations.append(next(places))
                 values.append(next(ones))
-        return Orders(permutations, values)
+        return Orders([permutation.narrow(shape.count_ring) for permutation in permutations], values)
 
     def views(self, ctx: Context, columns: Sequence[Column]) -> list[View]:
         """Open every permutation under a fresh shuffle and put values and columns into node order."""
@@ -76,6 +76,7 @@ class Orders:
             loads.append(Load(shuffle, [permutation, values, *columns], opened=(0,)))
         views = []
         for load, (places, values, *moved) in zip(loads, shuffle_loads(ctx.step("shuffle"), loads), strict=True):
+            places = places.astype(np.uint32)
             order = inverse(places)
             ordered = gather(values, order)
             if isinstance(ordered, ByteShare):
@@ -101,8 +102,8 @@ def bit_orders(ctx: Context, rows: BinaryShare, count: int) -> list[ArithmeticSh
     return [zero + moved[j * count : (j + 1) * count] - one for j, zero in enumerate(zeros)]
 
 
-def rows_passing(ctx: Context, views: Sequence[View], results: BinaryShare) -> ArithmeticShare:
-    """Per row whether it passes its node's test, as a number of 2^32.
+def rows_passing(ctx: Context, views: Sequence[View], results: BinaryShare, ring: Ring) -> ArithmeticShare:
+    """Per row whether it passes its node's test, as a number of the ring.
 
     ``results`` has a row for every view that says at which places of it a row passes. In the order of a node's own
     feature the true rows are the first ones, so the bit is fetched from there and from nowhere else: the exclusive or
@@ -115,7 +116,7 @@ def rows_passing(ctx: Context, views: Sequence[View], results: BinaryShare) -> A
     for part in parts[1:]:
         passes = ByteShare(passes.left ^ part.left, passes.right ^ part.right)
     left, right = (pack_rows(side[None] & np.uint8(1)) for side in (passes.left, passes.right))
-    return bit_to_ring(ctx.step("bit"), BinaryShare(left, right, n), RING32)
+    return bit_to_ring(ctx.step("bit"), BinaryShare(left, right, n), ring)
 
 
 def partition(
@@ -128,14 +129,15 @@ def partition(
 ) -> list[ArithmeticShare]:
     """New permutations: in every node the rows that pass come first, each side in its old order.
 
-    ``rows_true`` and ``earlier`` say per place how many rows pass in its node and in earlier ones.
+    ``rows_true`` and ``earlier`` say per place how many rows pass in its node and in earlier ones; ``rows_true`` and
+    ``passes`` are of the ring of the permutations.
     """
-    n = len(passes)
+    n, ring = len(passes), passes.ring
     loads = [Load(view.shuffle, [passes]) for view in views]
     moved = shuffle_loads(ctx.step("to_order"), loads)
     ordered = [gather(column, view.order) for (column,), view in zip(moved, views, strict=True)]
-    here = public(ctx, np.arange(n, dtype=np.uint32), RING32)
-    start, first, before = nodes.start.narrow(RING32)[:n], rows_true[:n], earlier.narrow(RING32)[:n]
+    here = public(ctx, np.arange(n, dtype=ring.dtype), ring)
+    start, first, before = nodes.start.narrow(ring)[:n], rows_true[:n], earlier.narrow(ring)[:n]
     seen = [bit.prefix_sum() - bit - before for bit in ordered]
     jumps = multiply(
         ctx.step("jump"),

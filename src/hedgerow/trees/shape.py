@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import ExactnessError, InputError
 from ..reference.tree import Problem, tested_categories
-from ..sharing import RING32, RING64, RING128, Ring
+from ..sharing import RING16, RING32, RING64, RING128, Ring
 from ..tables.schema import MAX_CATEGORIES
 
 MAX_HEIGHT = 62
@@ -232,9 +232,25 @@ class TreeShape:
         return self.rows.bit_length()
 
     @property
+    def count_ring(self) -> Ring:
+        """The narrowest ring for places, rows and features while training, twice as large numbers included."""
+        return _narrowest(max(self.count_bits, len(self.features).bit_length()) + 2)
+
+    @property
+    def sorted_ring(self) -> Ring:
+        """The narrowest ring for values while training; sums of two neighbours, the thresholds, fit it as well, and
+        numbers of rows, which are compared together with values."""
+        return _narrowest(max(self.value_bits, self.count_bits) + 2)
+
+    @property
     def value_ring(self) -> Ring:
-        """The narrowest ring that compares values and thresholds, which are sums of two values."""
-        return RING32 if self.value_bits + 2 <= RING32.bits else RING64
+        """The ring of values and thresholds in stored trees and in prediction."""
+        return _stored(self.sorted_ring)
+
+    @property
+    def leaf_ring(self) -> Ring:
+        """The ring of sums in stored trees."""
+        return _stored(self.sum_ring)
 
     @property
     def number_ring(self) -> Ring:
@@ -249,7 +265,7 @@ class TreeShape:
     @property
     def sum_ring(self) -> Ring:
         """The narrowest ring for sums of targets, twice as large ones included."""
-        return RING32 if self.sum_bits + 2 <= RING32.bits else RING64
+        return _narrowest(self.sum_bits + 2)
 
     @property
     def features(self) -> list[Feature]:
@@ -266,6 +282,16 @@ class TreeShape:
     def layer_length(self, layer: int) -> int:
         """The length of the vectors of a layer: min(n, 2^k)."""
         return min(self.rows, 1 << layer)
+
+
+def _narrowest(bits: int) -> Ring:
+    """The narrowest ring of one word with so many bits; the widest one where there is none."""
+    return next((ring for ring in (RING16, RING32) if bits <= ring.bits), RING64)
+
+
+def _stored(ring: Ring) -> Ring:
+    """Trees are stored in 2^32 or wider."""
+    return RING32 if ring == RING16 else ring
 
 
 def check_table(x: Any, y: Any, height: int, value_bits: int | None = None) -> tuple[npt.NDArray[Any], Any, TreeShape]:
