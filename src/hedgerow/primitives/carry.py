@@ -23,28 +23,40 @@ from .gate import Index, gates_cost, layer
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """``bits`` bits cut into chunks of three; the lowest chunk takes what does not fill three."""
+    """``bits`` bits cut into ``number`` chunks: the lowest of ``lowest`` bits, the highest ``fours`` of four bits, the
+    others of three. Fours cost monomials, so there are only as many as it takes to save a level of the tree."""
 
     bits: int
+    number: int
+    lowest: int
+    fours: int
 
-    @property
-    def number(self) -> int:
-        """How many chunks."""
-        return (self.bits + 2) // 3
-
-    @property
-    def lowest(self) -> int:
-        """Bits of the lowest chunk."""
-        return self.bits - 3 * (self.number - 1)
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(bits: int) -> Chunks:
+        """The chunks of so many bits."""
+        threes, fewest = -(-bits // 3), -(-bits // 4)
+        if _levels(fewest) == _levels(threes):
+            return Chunks(bits, threes, bits - 3 * (threes - 1), 0)
+        number = 1 << _levels(fewest)
+        fours = bits - 3 * number
+        return Chunks(bits, number, 4 if fours == number else 3, fours)
 
     @property
     def monomials(self) -> int:
         """Monomials of all chunks."""
-        return 7 * (self.number - 1) + (1 << self.lowest) - 1
+        if self.lowest == 4:
+            return 15 * self.fours
+        return (1 << self.lowest) - 1 + 7 * (self.number - 1 - self.fours) + 15 * self.fours
 
     def rows(self, carries: bool) -> int:
         """Rows G and P (all but the lowest P), or P of every chunk alone."""
         return max(0, 2 * self.number - 1) if carries else self.number
+
+
+def _levels(number: int) -> int:
+    """Levels of a binary tree that joins so many chunks."""
+    return max(0, number - 1).bit_length()
 
 
 def slice_words(ring: Ring, words: Words, bits: int) -> Words:
@@ -74,12 +86,12 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
     masked by the dealer's key with the next one; the two answering parties receive each other's half masked by a key
     the receiver does not have.
     """
-    bits, monomials = chunks.bits, chunks.monomials
+    bits, monomials, parts = chunks.bits, chunks.monomials, (chunks.lowest, chunks.fours)
     extra = known.mine.shape[0] - bits
     mine, lefts, rights = known.mine.shape[1], known.lefts.shape[1], known.rights.shape[1]
     mask = ctx.with_right((monomials + extra, mine))
     dealt_mine = np.empty_like(mask)
-    chunk_kernels.mask_monomials(known.mine[:bits], chunks.lowest, mask, dealt_mine)
+    chunk_kernels.mask_monomials(known.mine[:bits], *parts, mask, dealt_mine)
     dealt_mine[monomials:] = known.mine[bits:] ^ mask[monomials:]
     dealt_lefts = ctx.with_left((monomials + extra, lefts))
     dealt_rights = np.empty((monomials + extra, rights), np.uint64)
@@ -91,10 +103,8 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
     right_rights = ctx.with_right((count, rights))
     left_mine = ctx.with_left((count, mine))
     half_lefts, half_rights = np.empty((count, lefts), np.uint64), np.empty((count, rights), np.uint64)
-    chunk_kernels.evaluate_chunks(dealt_lefts, known.lefts[:bits], chunks.lowest, True, carries, left_lefts, half_lefts)
-    chunk_kernels.evaluate_chunks(
-        dealt_rights, known.rights[:bits], chunks.lowest, False, carries, right_rights, half_rights
-    )
+    chunk_kernels.evaluate_chunks(dealt_lefts, known.lefts[:bits], *parts, True, carries, left_lefts, half_lefts)
+    chunk_kernels.evaluate_chunks(dealt_rights, known.rights[:bits], *parts, False, carries, right_rights, half_rights)
     other_lefts, other_rights = np.empty_like(half_lefts), np.empty_like(half_rights)
     ctx.exchange(to_right=half_lefts, to_left=half_rights, from_right=other_lefts, from_left=other_rights)
 

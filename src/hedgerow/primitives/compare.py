@@ -30,7 +30,7 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = Thirds(len(x))
-    chunks = Chunks(bits - 1)
+    chunks = Chunks.of(bits - 1)
     rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds), thirds, chunks, carries=True)
     top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
     if bits == 1:
@@ -40,7 +40,7 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
 
 def top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`top_bit`: 14 bytes per item and party for 64 bits."""
-    chunks = Chunks(bits - 1)
+    chunks = Chunks.of(bits - 1)
     return chunk_rows_cost(count, chunks, 1, True) + carry_out_cost(chunks.number, count)
 
 
@@ -65,7 +65,7 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = Thirds(len(x))
-    chunks = Chunks(bits)
+    chunks = Chunks.of(bits)
     rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
     while rows.rows > 1:
         half = rows.rows // 2
@@ -82,8 +82,8 @@ def equal(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> Bi
 
 def equal_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`equal` and :func:`is_zero`."""
-    number = Chunks(bits).number
-    cost = chunk_rows_cost(count, Chunks(bits), 0, False)
+    number = Chunks.of(bits).number
+    cost = chunk_rows_cost(count, Chunks.of(bits), 0, False)
     while number > 1:
         cost += gates_cost(number // 2, count)
         number = (number + 1) // 2
