@@ -17,7 +17,7 @@ from ..kernels import bits as bit_kernels
 from ..kernels import chunk as chunk_kernels
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, words_for
 from ..sharing.ring import Words
-from .cost import Cost, Thirds
+from .cost import Cost, Thirds, thirds_of
 from .gate import Index, gates_cost, layer
 
 
@@ -122,7 +122,7 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
 
 def chunk_rows_cost(count: int, chunks: Chunks, extra: int, carries: bool) -> Cost:
     """Cost of :func:`chunk_rows`: the dealt monomials, then both halves of every G and P."""
-    thirds = Thirds(count)
+    thirds = thirds_of(count)
     rows = chunks.rows(carries)
     dealt = chunks.monomials + extra
 

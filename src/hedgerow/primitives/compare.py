@@ -13,7 +13,7 @@ from .carry import (
     chunk_rows_cost,
     known_summands,
 )
-from .cost import Cost, Thirds
+from .cost import Cost, thirds_of
 from .gate import gates_cost, layer
 
 
@@ -29,7 +29,7 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     levels (see :mod:`hedgerow.kernels.chunk`). Cost: :func:`top_bit_cost`. Reveals: nothing beyond shapes.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds = Thirds(len(x))
+    thirds = thirds_of(len(x))
     chunks = Chunks.of(bits - 1)
     rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds), thirds, chunks, carries=True)
     top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
@@ -64,7 +64,7 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     Cost: :func:`equal_cost`. Reveals: nothing beyond shapes.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds = Thirds(len(x))
+    thirds = thirds_of(len(x))
     chunks = Chunks.of(bits)
     rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
     while rows.rows > 1:

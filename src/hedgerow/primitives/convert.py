@@ -10,7 +10,7 @@ from ..kernels import ring as ring_kernels
 from ..sharing import RING16, RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 from .carry import known_summands
-from .cost import Cost, Thirds
+from .cost import Cost, thirds_of
 from .gate import Index, gates_cost, layer
 
 
@@ -22,7 +22,7 @@ def ring_to_bits(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     if not 1 <= bits <= x.ring.bits:
         raise ValueError(f"{x.ring} has 1 to {x.ring.bits} bits, not {bits}")
-    thirds = Thirds(len(x))
+    thirds = thirds_of(len(x))
     known = known_summands(ctx, x, bits, thirds)
     mask = ctx.with_right(known.mine.shape)
     dealt = known.mine ^ mask
@@ -82,7 +82,7 @@ def _prefix_plan(bits: int) -> list[tuple[Index, Index, Index, Index]]:
 
 def ring_to_bits_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`ring_to_bits`."""
-    thirds = Thirds(count)
+    thirds = thirds_of(count)
     dealt = Cost(1, tuple(8 * bits * thirds.width(p) for p in range(3)))  # type: ignore[arg-type]
     cost = dealt + gates_cost(bits, count)
     for _, x, _, _ in _prefix_plan(bits):
@@ -106,7 +106,7 @@ def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
     if ring == RING128 and x.ring != RING64:
         return widen(ctx.step("again"), widen(ctx, x, RING64), RING128)
     narrow, high = x.ring, _high_ring(x.ring, ring)
-    thirds = Thirds(len(x))
+    thirds = thirds_of(len(x))
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
     item = {p: thirds.items(p) for p in range(3)}
@@ -190,7 +190,7 @@ def widen_cost(count: int, narrow: Ring, ring: Ring) -> Cost:
         return Cost.even(0, 0)
     if ring == RING128 and narrow != RING64:
         return widen_cost(count, narrow, RING64) + widen_cost(count, RING64, RING128)
-    thirds = Thirds(count)
+    thirds = thirds_of(count)
     high = _high_ring(narrow, ring)
 
     def sent(party: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..sharing.share import words_for
 
@@ -61,3 +62,9 @@ class Thirds:
         """Items in a block."""
         items = self._items[dealer]
         return int(items.stop - items.start)
+
+
+@lru_cache(maxsize=1024)
+def thirds_of(count: int) -> Thirds:
+    """The thirds of a vector of so many items."""
+    return Thirds(count)

@@ -16,7 +16,7 @@ from ..kernels import ring as ring_kernels
 from ..kernels import word128
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
-from .cost import Cost, Thirds
+from .cost import Cost, thirds_of
 from .packet import packet, packet_bytes, views
 
 
@@ -24,9 +24,9 @@ def _distinct(rings: Sequence[Ring]) -> list[Ring]:
     return sorted(set(rings), key=lambda ring: ring.bits)
 
 
-def _dealt(terms: int, rings: Sequence[Ring], count: int) -> list[tuple[Ring, int]]:
-    """The dealt columns, term by term: the bit once in every ring that occurs, then one product per column."""
-    return [(ring, count) for _ in range(terms) for ring in (*_distinct(rings), *rings)]
+def _dealt(terms: int, rings: Sequence[Ring]) -> list[Ring]:
+    """The rings of dealt columns, term by term: the bit once in every ring that occurs, then one product a column."""
+    return [*_distinct(rings), *rings] * terms
 
 
 def _kernels(ring: Ring) -> tuple[Any, Any, Any]:
@@ -59,7 +59,7 @@ def select_sum(
             raise ValueError(f"columns of {count} items in the same rings are needed; got {list(row)!r}")
     distinct = _distinct(rings)
     stride = len(distinct) + len(rings)
-    thirds = Thirds(count)
+    thirds = thirds_of(count)
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
 
@@ -69,28 +69,28 @@ def select_sum(
     def items(side: Words, party: int) -> Words:
         return np.ascontiguousarray(side[thirds.items(party)])
 
-    def masks(draw: Callable[[int, Any], Words], layout: Sequence[tuple[Ring, int]]) -> list[Words]:
-        return views(draw(packet_bytes(layout), np.uint8), layout)
+    def masks(draw: Callable[[int, Any], Words], columns: Sequence[Ring], party: int) -> list[Words]:
+        return views(draw(packet_bytes(columns, size[party]), np.uint8), columns, size[party])
 
-    layout = _dealt(len(bits), rings, size[own])
-    dealt_buffer, dealt = packet(layout)
-    dealt_masks = masks(ctx.with_right, layout)
+    columns = _dealt(len(bits), rings)
+    dealt_buffer, dealt = packet(columns, size[own])
+    dealt_masks = masks(ctx.with_right, columns, own)
     for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
         left, right = words(bit.left, own), words(bit.right, own)
         for k, ring in enumerate(distinct, start=t * stride):
             _kernels(ring)[0](left, right, dealt_masks[k], dealt[k])
         for k, x in enumerate(row, start=t * stride + len(distinct)):
             _kernels(x.ring)[1](left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
-    dealt_before = masks(ctx.with_left, _dealt(len(bits), rings, size[before]))
-    after_buffer, dealt_after = packet(_dealt(len(bits), rings, size[after]))
+    dealt_before = masks(ctx.with_left, columns, before)
+    after_buffer, dealt_after = packet(columns, size[after])
     ctx.exchange(to_left=dealt_buffer, from_right=after_buffer)
 
-    right_own = masks(ctx.with_right, [(ring, size[own]) for ring in rings])
-    left_before = masks(ctx.with_left, [(ring, size[before]) for ring in rings])
-    right_after = masks(ctx.with_right, [(ring, size[after]) for ring in rings])
-    left_own = masks(ctx.with_left, [(ring, size[own]) for ring in rings])
-    buffer_before, half_before = packet([(ring, size[before]) for ring in rings])
-    buffer_after, half_after = packet([(ring, size[after]) for ring in rings])
+    right_own = masks(ctx.with_right, rings, own)
+    left_before = masks(ctx.with_left, rings, before)
+    right_after = masks(ctx.with_right, rings, after)
+    left_own = masks(ctx.with_left, rings, own)
+    buffer_before, half_before = packet(rings, size[before])
+    buffer_after, half_after = packet(rings, size[after])
     for p, ring in enumerate(rings):
         _negate(ring, left_before[p], half_before[p])
         _negate(ring, right_after[p], half_after[p])
@@ -107,8 +107,8 @@ def select_sum(
                 dealt_after[one], dealt_after[product], known_after,
                 items(x.left, after), items(x.right, after), False, half_after[p],
             )  # fmt: skip
-    other_before_buffer, other_before = packet([(ring, size[before]) for ring in rings])
-    other_after_buffer, other_after = packet([(ring, size[after]) for ring in rings])
+    other_before_buffer, other_before = packet(rings, size[before])
+    other_after_buffer, other_after = packet(rings, size[after])
     ctx.exchange(
         to_right=buffer_before, to_left=buffer_after, from_right=other_before_buffer, from_left=other_after_buffer
     )
@@ -128,9 +128,8 @@ def select_sum(
 def select_sum_cost(count: int, terms: int, rings: Sequence[Ring]) -> Cost:
     """Cost of :func:`select_sum`: 2 rounds; in all, per term a bit for every ring used and an element per column are
     dealt, and two elements per column answer."""
-    thirds = Thirds(count)
-    dealt = sum(ring.nbytes for ring, _ in _dealt(terms, rings, 0))
-    answered = sum(ring.nbytes for ring in rings)
+    thirds = thirds_of(count)
+    dealt, answered = packet_bytes(_dealt(terms, rings), 1), packet_bytes(rings, 1)
 
     def sent(party: int) -> int:
         neighbours = thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3)
@@ -165,7 +164,7 @@ def bit_to_ring(ctx: Context, bit: BinaryShare, ring: Ring = RING32) -> Arithmet
 
     Paper: ABY3's conversion with two instead of three messages. Cost: :func:`bit_to_ring_cost`. Reveals: nothing.
     """
-    thirds = Thirds(bit.count)
+    thirds = thirds_of(bit.count)
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
     mask = ctx.with_right(size[own], ring.dtype)

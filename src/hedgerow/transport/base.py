@@ -97,13 +97,18 @@ class Transport(ABC):
         All arrays are C-contiguous. An array of no bytes is no message. Returns when everything expected has come.
         """
         start = time.monotonic()
-        sends = [(peer, a) for peer, a in ((self.left, to_left), (self.right, to_right)) if a is not None and a.nbytes]
-        takes = [
-            (peer, a) for peer, a in ((self.left, from_left), (self.right, from_right)) if a is not None and a.nbytes
-        ]
+        sends: list[tuple[int, Buffer]] = []
+        takes: list[tuple[int, Buffer]] = []
+        sent, received = [], 0
+        for peer, outgoing, incoming in ((self.left, to_left, from_left), (self.right, to_right, from_right)):
+            if outgoing is not None and outgoing.nbytes:
+                sends.append((peer, outgoing))
+                sent.append(outgoing.nbytes)
+            if incoming is not None and incoming.nbytes:
+                takes.append((peer, incoming))
+                received += incoming.nbytes
         self._exchange(step, sends, takes)
-        received = sum(a.nbytes for _, a in takes)
-        self.meter.count(step, [a.nbytes for _, a in sends], received, start, time.monotonic())
+        self.meter.count(step, sent, received, start, time.monotonic())
 
     @abstractmethod
     def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:

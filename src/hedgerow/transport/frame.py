@@ -17,6 +17,8 @@ from ..errors import MalformedMessage
 MAGIC = 0x4748
 _LAYOUT = struct.Struct("<HBBIIQd")
 HEADER_BYTES = _LAYOUT.size
+DUE_BYTES = HEADER_BYTES - 8
+"""Bytes of a header without the moment of arrival."""
 
 
 class Kind(IntEnum):
@@ -63,9 +65,9 @@ def data_header(party: int, step: str, sequence: int, length: int, not_before: f
     return _LAYOUT.pack(MAGIC, 1, party, step_tag(step), sequence, length, not_before)
 
 
-def is_due(raw: bytes | bytearray, peer: int, step: str, sequence: int, length: int) -> bool:
-    """Whether packed header bytes are exactly those of the DATA frame that is due; the moment of arrival may differ."""
-    return raw[:-8] == _LAYOUT.pack(MAGIC, 1, peer, step_tag(step), sequence, length, 0.0)[:-8]
+def due_bytes(peer: int, step: str, sequence: int, length: int) -> bytes:
+    """The bytes of the header of the DATA frame that is due, up to the moment of arrival, which may be any."""
+    return _LAYOUT.pack(MAGIC, 1, peer, step_tag(step), sequence, length, 0.0)[:DUE_BYTES]
 
 
 def arrival_moment(raw: bytes | bytearray) -> float:

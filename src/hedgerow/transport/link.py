@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import MalformedMessage, PeerDisconnected, RunAborted
 from .base import Buffer
-from .frame import HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_header, is_due
+from .frame import DUE_BYTES, HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_header, due_bytes
 
 JOIN_BELOW = 1 << 17
 _SCRATCH = 1 << 16
@@ -49,9 +49,13 @@ class Link:
         self.sent_count = 0
         self.taken_count = 0
         self.scratch = bytearray(_SCRATCH)
+        self.view = memoryview(self.scratch)
         self.start = 0
         self.end = 0
+        self.look = select.poll()
+        self.look.register(sock, select.POLLIN)
         self.target: memoryview | None = None
+        self.due = b""
         self.filled = 0
         self.in_payload = False
         self.arrival = 0.0
@@ -90,9 +94,10 @@ class Link:
                 self.outgoing[0] = piece[written:]
         return True
 
-    def expect(self, array: Buffer) -> None:
-        """The next DATA frame shall fill ``array``."""
+    def expect(self, step: str, array: Buffer) -> None:
+        """The next DATA frame shall be of this step and fill ``array``."""
         self.target = _as_bytes(array)
+        self.due = due_bytes(self.peer, step, self.taken_count, array.nbytes)
         self.filled = 0
         self.deaf = False
 
@@ -108,7 +113,7 @@ class Link:
 
     def drain(self) -> None:
         """Throw away what has come, so that a peer that is still sending gets on."""
-        self._receive(memoryview(self.scratch), "abort")
+        self._receive(self.view, "abort")
 
     def fill_buffered(self, step: str) -> bool:
         """:meth:`fill` if something to read is already on this side of the operating system."""
@@ -138,7 +143,7 @@ class Link:
             kept = self.end - self.start
             self.scratch[:kept] = self.scratch[self.start : self.end]
             self.start, self.end = 0, kept
-        count = self._receive(memoryview(self.scratch)[self.end :], step)
+        count = self._receive(self.view[self.end :], step)
         self.end += count
         return count > 0
 
@@ -158,7 +163,7 @@ class Link:
         while self.end - self.start >= HEADER_BYTES:
             raw = self.scratch[self.start : self.start + HEADER_BYTES]
             self.start += HEADER_BYTES
-            if self.target is not None and is_due(raw, self.peer, step, self.taken_count, len(self.target)):
+            if self.target is not None and raw[:DUE_BYTES] == self.due:
                 self.arrival = arrival_moment(raw)
                 self.waits_for = None
                 self.signs = 0
@@ -186,7 +191,7 @@ class Link:
         assert self.target is not None
         buffered = min(self.end - self.start, len(self.target) - self.filled)
         if buffered:
-            self.target[self.filled : self.filled + buffered] = self.scratch[self.start : self.start + buffered]
+            self.target[self.filled : self.filled + buffered] = self.view[self.start : self.start + buffered]
             self.start += buffered
             self.filled += buffered
         while self.filled < len(self.target):

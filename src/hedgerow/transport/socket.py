@@ -61,9 +61,6 @@ class SocketTransport(Transport):
         self.patience = patience
         self.shapes: dict[int, Shape] = {peer: network.link() for peer in links} if network else {}
         self.poll = select.poll()
-        self.look = select.poll()
-        for link in links.values():
-            self.look.register(link.sock, select.POLLIN)
 
     def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
         largest = 0
@@ -72,7 +69,7 @@ class SocketTransport(Transport):
             self.links[peer].queue_data(self.party, step, array, arrival)
             largest = max(largest, array.nbytes)
         for peer, array in takes:
-            self.links[peer].expect(array)
+            self.links[peer].expect(step, array)
             largest = max(largest, array.nbytes)
         if largest >= JOIN_BELOW or not self._quick(step, takes):
             self._pump(step, time.monotonic() + self.patience.allowance(largest))
@@ -84,7 +81,8 @@ class SocketTransport(Transport):
         """A round of small messages: write, then look again and again for a moment before going to sleep.
 
         Waking a sleeping process costs more than a small round itself, so the processor is offered to others between
-        looks instead. False when the moment has passed and polling must take over.
+        looks instead. Only links from which something is due are looked at: the other neighbour may be a round ahead.
+        False when the moment has passed and polling must take over.
         """
         for link in self.links.values():
             if link.outgoing and not link.flush(step):
@@ -93,9 +91,11 @@ class SocketTransport(Transport):
         for _ in range(_LOOKS):
             if not waiting:
                 return True
-            if self.look.poll(0):
-                waiting = [link for link in waiting if not link.fill(step)]
-            else:
+            ready = [link for link in waiting if link.look.poll(0)]
+            for link in ready:
+                if link.fill(step):
+                    waiting.remove(link)
+            if not ready:
                 os.sched_yield()
         return not waiting
 
