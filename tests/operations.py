@@ -101,6 +101,15 @@ def less_than_short(ctx, x, y):
     return primitives.less_than(ctx, x, y, 5)
 
 
+def product_sign(ctx, x, y, z):
+    return primitives.product_sign(ctx, [x, -z], [y, y], x.ring.bits, z)
+
+
+def reveal_sign(ctx, x, y):
+    opened = primitives.reveal_top_bit(ctx, x - y, x.ring.bits)
+    return unpack_bits(opened, len(x))
+
+
 def equal(ctx, x, y):
     return primitives.equal(ctx, x, y, x.ring.bits - 1)
 
@@ -248,6 +257,9 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"square{k}", square, "x", ring, top, lambda x: twin.multiply(x, x, k), _dot_cost(ring)),
         Operation(f"less_than{k}", less_than, "xx", ring, top, twin.less_than, lambda n: primitives.less_than_cost(n, top)),
         Operation(f"less_than_short{k}", less_than_short, "xx", ring, 5, twin.less_than, lambda n: primitives.less_than_cost(n, 5)),
+        Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
+                  lambda n: primitives.product_sign_cost(n, ring, k)),
+        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.top_bit_cost(n, k) + Cost.even(0, 8 * ((n + 63) // 64)), uniform=False),
         Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
         Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..kernels import order as order_kernels
 from ..kernels import permute
-from ..primitives import top_bit
-from ..sharing import RING64, ArithmeticShare, Context, reveal_bits, words_for
+from ..primitives import reveal_top_bit
+from ..sharing import RING64, ArithmeticShare, Context, words_for
 from ..sharing.ring import Words
 
 BUCKET = 24
@@ -35,8 +35,7 @@ def _opened_less(ctx: Context, left: Words, right: Words, bits: int) -> Words:
     for start in range(0, count, BLOCK):
         stop = min(count, start + BLOCK)
         difference = ArithmeticShare(left[start:stop], right[start:stop], RING64)
-        sign = top_bit(ctx.step("less"), difference, bits + 1)
-        out[start // 64 : words_for(stop)] = reveal_bits(ctx.step("open"), sign)[0]
+        out[start // 64 : words_for(stop)] = reveal_top_bit(ctx.step("less"), difference, bits + 1)[0]
     return out
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..primitives import Cost, dot, dot_cost, top_bit, top_bit_cost, widen_cost, widen_many
+from ..primitives import Cost, product_sign, product_sign_cost, widen_cost, widen_many
 from ..primitives.cost import FREE
 from ..sharing import RING64, RING128, ArithmeticShare, BinaryShare, Context, Ring
 
@@ -38,14 +38,14 @@ def less_score(ctx: Context, a: Items, b: Items, cross_bits: int) -> BinaryShare
     p, q, p2, q2 = a.p, a.q, b.p, b.q
     if cross_bits + 1 > RING64.bits or p.ring == RING128:
         p, q, p2, q2 = widen_many(ctx.step("widen"), [p, q, p2, q2], RING128)
-    return top_bit(ctx.step("less"), dot(ctx.step("cross"), [p, -p2], [q2, q]), cross_bits + 1)
+    return product_sign(ctx.step("less"), [p, -p2], [q2, q], cross_bits + 1)
 
 
 def less_score_cost(pairs: int, cross_bits: int, score: Ring = RING64) -> Cost:
     """Cost of :func:`less_score` with numerators in the ring ``score``."""
     wide = cross_bits + 1 > RING64.bits or score == RING128
     widening = widen_cost((4 if score == RING64 else 2) * pairs, RING64, RING128) if wide else FREE
-    return widening + dot_cost(pairs, RING128 if wide else RING64) + top_bit_cost(pairs, cross_bits + 1)
+    return widening + product_sign_cost(pairs, RING128 if wide else RING64, cross_bits + 1)
 
 
 def riffled(even: Numbers, odd: Numbers, count: int) -> Numbers:

@@ -1,6 +1,17 @@
 """Protocols on vectors: multiply, compare, equal, select, convert. Each declares its cost beside it."""
 
-from .compare import equal, equal_cost, is_zero, less_than, less_than_cost, top_bit, top_bit_cost
+from .compare import (
+    equal,
+    equal_cost,
+    is_zero,
+    less_than,
+    less_than_cost,
+    product_sign,
+    product_sign_cost,
+    reveal_top_bit,
+    top_bit,
+    top_bit_cost,
+)
 from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost, widen_many
 from .cost import Cost, Thirds
 from .divide import fraction, fraction_cost
@@ -31,6 +42,9 @@ __all__ = [
     "multiply_bit",
     "multiply_bit_cost",
     "multiply_many",
+    "product_sign",
+    "product_sign_cost",
+    "reveal_top_bit",
     "ring_to_bits",
     "ring_to_bits_cost",
     "select",

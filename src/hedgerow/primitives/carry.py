@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
@@ -79,7 +80,33 @@ class Summands:
     rights: Words
 
 
-def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, carries: bool) -> BinaryShare:
+class Known(Protocol):
+    """What a party knows of each block, if only after the round in which A is dealt."""
+
+    @property
+    def mine(self) -> Words:
+        """Packed rows of A of its own block."""
+
+    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
+        """Pass what is dealt to the left; afterwards everything is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Complete:
+    """Everything is known from the start."""
+
+    summands: Summands
+
+    @property
+    def mine(self) -> Words:
+        return self.summands.mine
+
+    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
+        ctx.exchange(to_left=dealt, from_right=dealt_rights)
+        return self.summands
+
+
+def chunk_rows(ctx: Context, known: Known, thirds: Thirds, chunks: Chunks, carries: bool) -> BinaryShare:
     """Share rows G and P of every chunk (``carries``) or P alone. Rows past the chunks' bits are shared as they are.
 
     Cost: 2 rounds; see :func:`chunk_rows_cost`. Reveals: nothing beyond shapes: the previous party receives monomials
@@ -88,14 +115,14 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
     """
     bits, monomials, parts = chunks.bits, chunks.monomials, (chunks.lowest, chunks.fours)
     extra = known.mine.shape[0] - bits
-    mine, lefts, rights = known.mine.shape[1], known.lefts.shape[1], known.rights.shape[1]
+    mine, lefts, rights = (thirds.width(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
     mask = ctx.with_right((monomials + extra, mine))
     dealt_mine = np.empty_like(mask)
     chunk_kernels.mask_monomials(known.mine[:bits], *parts, mask, dealt_mine)
     dealt_mine[monomials:] = known.mine[bits:] ^ mask[monomials:]
     dealt_lefts = ctx.with_left((monomials + extra, lefts))
     dealt_rights = np.empty((monomials + extra, rights), np.uint64)
-    ctx.exchange(to_left=dealt_mine, from_right=dealt_rights)
+    summands = known.exchange(ctx, dealt_mine, dealt_rights)
 
     count = chunks.rows(carries)
     right_mine = ctx.with_right((count, mine))
@@ -103,8 +130,10 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
     right_rights = ctx.with_right((count, rights))
     left_mine = ctx.with_left((count, mine))
     half_lefts, half_rights = np.empty((count, lefts), np.uint64), np.empty((count, rights), np.uint64)
-    chunk_kernels.evaluate_chunks(dealt_lefts, known.lefts[:bits], *parts, True, carries, left_lefts, half_lefts)
-    chunk_kernels.evaluate_chunks(dealt_rights, known.rights[:bits], *parts, False, carries, right_rights, half_rights)
+    chunk_kernels.evaluate_chunks(dealt_lefts, summands.lefts[:bits], *parts, True, carries, left_lefts, half_lefts)
+    chunk_kernels.evaluate_chunks(
+        dealt_rights, summands.rights[:bits], *parts, False, carries, right_rights, half_rights
+    )
     other_lefts, other_rights = np.empty_like(half_lefts), np.empty_like(half_rights)
     ctx.exchange(to_right=half_lefts, to_left=half_rights, from_right=other_lefts, from_left=other_rights)
 
@@ -115,8 +144,8 @@ def chunk_rows(ctx: Context, known: Summands, thirds: Thirds, chunks: Chunks, ca
     left[:count, before], right[:count, before] = left_lefts, half_lefts ^ other_lefts
     left[:count, after], right[:count, after] = half_rights ^ other_rights, right_rights
     left[count:, own], right[count:, own] = dealt_mine[monomials:], mask[monomials:]
-    left[count:, before], right[count:, before] = dealt_lefts[monomials:], known.lefts[bits:]
-    left[count:, after], right[count:, after] = known.rights[bits:], dealt_rights[monomials:]
+    left[count:, before], right[count:, before] = dealt_lefts[monomials:], summands.lefts[bits:]
+    left[count:, after], right[count:, after] = summands.rights[bits:], dealt_rights[monomials:]
     return BinaryShare(left, right, thirds.count)
 
 
@@ -152,9 +181,9 @@ def carry_plan(number: int) -> tuple[Index, Index, Index, Index]:
     return base_, x_, y_, kept_
 
 
-def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
-    """The carry out of the highest chunk, from the rows G and P of :func:`chunk_rows`. One round a level."""
-    while number > 1:
+def join_chunks(ctx: Context, rows: BinaryShare, number: int, most: int) -> tuple[BinaryShare, int]:
+    """Rows G and P of at most ``most`` chunks, from those of :func:`chunk_rows`, and how many. One round a level."""
+    while number > most:
         base, x, y, kept = carry_plan(number)
         joined = layer(ctx, rows, base, x, y)
         half = number // 2
@@ -168,7 +197,12 @@ def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
             ]
             joined = BinaryShare.stack(parts)
         rows, number = joined, half + len(kept) // 2
-    return rows.row(0)
+    return rows, number
+
+
+def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
+    """The carry out of the highest chunk, from the rows G and P of :func:`chunk_rows`."""
+    return join_chunks(ctx, rows, number, 1)[0].row(0)
 
 
 def carry_out_cost(number: int, count: int) -> Cost:
@@ -190,3 +224,43 @@ def known_summands(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, 
         offset = ring.encode([minus])
         lefts, rights = ring.subtract(lefts, offset), ring.subtract(rights, offset)
     return Summands(slice_words(ring, a, bits), slice_words(ring, lefts, bits), slice_words(ring, rights, bits))
+
+
+def complete(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, minus: int = 0) -> Known:
+    """:func:`known_summands` of a shared number."""
+    return _Complete(known_summands(ctx, x, bits, thirds, minus))
+
+
+class UnsharedSum:
+    """A number that is the sum of one summand a party, each known to that party alone, as products are.
+
+    The dealer of a block takes its own summand for A and can deal at once; in the same round the other two tell each
+    other theirs, whose sum is B. What they tell is masked by a share of zero of which the receiver lacks one half.
+    """
+
+    def __init__(self, ctx: Context, ring: Ring, summand: Words, bits: int, thirds: Thirds) -> None:
+        own, before, after = (thirds.items(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
+        self.ring, self.bits = ring, bits
+        self.mine = slice_words(ring, summand[own], bits)
+        self.before, self.after = (np.ascontiguousarray(summand[block]) for block in (before, after))
+
+    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
+        """Pass on what is dealt, and tell the other answering party this one's summand."""
+        other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
+        message = np.concatenate([dealt.reshape(-1).view(np.uint8), self.after.reshape(-1).view(np.uint8)])
+        incoming = np.empty(dealt_rights.nbytes + other_before.nbytes, np.uint8)
+        ctx.exchange(to_left=message, from_right=incoming, to_right=self.before, from_left=other_after)
+        dealt_rights.reshape(-1).view(np.uint8)[:] = incoming[: dealt_rights.nbytes]
+        other_before.reshape(-1).view(np.uint8)[:] = incoming[dealt_rights.nbytes :]
+        lefts, rights = self.ring.add(self.before, other_before), self.ring.add(self.after, other_after)
+        return Summands(self.mine, slice_words(self.ring, lefts, self.bits), slice_words(self.ring, rights, self.bits))
+
+
+def unshared_cost(count: int, ring: Ring) -> Cost:
+    """What :class:`UnsharedSum` adds to :func:`chunk_rows_cost`: bytes, no round."""
+    thirds = thirds_of(count)
+
+    def sent(party: int) -> int:
+        return ring.nbytes * (thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3))
+
+    return Cost(0, (sent(0), sent(1), sent(2)))

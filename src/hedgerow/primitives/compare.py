@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..sharing import ArithmeticShare, BinaryShare, Context, Ring
+from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, reveal_bits
+from ..sharing.ring import Words
 from .carry import (
     Chunks,
+    Known,
+    UnsharedSum,
     carry_out,
     carry_out_cost,
+    carry_plan,
     chunk_rows,
     chunk_rows_cost,
-    known_summands,
+    complete,
+    join_chunks,
+    unshared_cost,
 )
-from .cost import Cost, thirds_of
-from .gate import gates_cost, layer
+from .cost import Cost, Thirds, thirds_of
+from .gate import gate_summands, gates_cost, layer
+from .multiply import dot_summands
 
 
 def _check_bits(ring: Ring, bits: int, most: int) -> None:
@@ -30,8 +39,12 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = thirds_of(len(x))
+    return _top_bit(ctx, complete(ctx, x, bits, thirds), bits, thirds)
+
+
+def _top_bit(ctx: Context, known: Known, bits: int, thirds: Thirds) -> BinaryShare:
     chunks = Chunks.of(bits - 1)
-    rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds), thirds, chunks, carries=True)
+    rows = chunk_rows(ctx, known, thirds, chunks, carries=True)
     top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
     if bits == 1:
         return top
@@ -42,6 +55,54 @@ def top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`top_bit`: 14 bytes per item and party for 64 bits."""
     chunks = Chunks.of(bits - 1)
     return chunk_rows_cost(count, chunks, 1, True) + carry_out_cost(chunks.number, count)
+
+
+def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
+    """:func:`top_bit` opened to all three parties as one packed row; the last gate is opened at once.
+
+    Cost: as many rounds and bytes as :func:`top_bit`, and a bit an item and party. Reveals: exactly that bit: the three
+    summands of it are masked by a share of zero.
+    """
+    _check_bits(x.ring, bits, x.ring.bits)
+    thirds, chunks = thirds_of(len(x)), Chunks.of(bits - 1)
+    rows = chunk_rows(ctx, complete(ctx, x, bits, thirds), thirds, chunks, carries=True)
+    top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
+    if bits == 1:
+        return reveal_bits(ctx, top)
+    rows, number = join_chunks(ctx, rows, chunks.number, 2)
+    if number == 1:
+        return reveal_bits(ctx, top ^ rows.row(0))
+    base, first, second, _ = carry_plan(2)
+    own = gate_summands(ctx, rows, base, first, second) ^ top.left
+    others = np.empty_like(own), np.empty_like(own)
+    ctx.exchange(to_left=own, to_right=own, from_left=others[0], from_right=others[1])
+    opened: Words = own ^ others[0] ^ others[1]
+    return opened
+
+
+def product_sign(
+    ctx: Context,
+    xs: Sequence[ArithmeticShare],
+    ys: Sequence[ArithmeticShare],
+    bits: int,
+    plus: ArithmeticShare | None = None,
+) -> BinaryShare:
+    """:func:`top_bit` of the inner product ``sum of xs[t] * ys[t]`` (plus a number), which is never shared itself.
+
+    Paper: our own. Cost: :func:`product_sign_cost`, a round less than a product and a comparison. Reveals: nothing
+    beyond shapes; see :class:`.carry.UnsharedSum`.
+    """
+    ring, thirds = xs[0].ring, thirds_of(len(xs[0]))
+    _check_bits(ring, bits, ring.bits)
+    summand = dot_summands(ctx, xs, ys)
+    if plus is not None:
+        summand = ring.add(summand, plus.left)
+    return _top_bit(ctx, UnsharedSum(ctx, ring, summand, bits, thirds), bits, thirds)
+
+
+def product_sign_cost(count: int, ring: Ring, bits: int) -> Cost:
+    """Cost of :func:`product_sign`, however many terms."""
+    return top_bit_cost(count, bits) + unshared_cost(count, ring)
 
 
 def less_than(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> BinaryShare:
@@ -66,7 +127,7 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = thirds_of(len(x))
     chunks = Chunks.of(bits)
-    rows = chunk_rows(ctx, known_summands(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
+    rows = chunk_rows(ctx, complete(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
     while rows.rows > 1:
         half = rows.rows // 2
         index = np.arange(half)

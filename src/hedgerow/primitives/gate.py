@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ..kernels import bits as bit_kernels
 from ..sharing import BinaryShare, Context, public_bits, words_for
+from ..sharing.ring import Words
 from .cost import Cost
 
 Index = npt.NDArray[np.int64]
@@ -23,12 +24,18 @@ def layer(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> 
     Paper: AFLNO16. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes; every sent word is masked by a share of
     zero of which the receiver does not know one half.
     """
+    out = gate_summands(ctx, state, base, x, y)
+    return BinaryShare(out, ctx.pass_left(out), state.count)
+
+
+def gate_summands(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> Words:
+    """This party's summands of :func:`layer`'s rows, masked by its share of zero."""
     shape = (len(x), state.left.shape[1])
     mask_left, mask_right = ctx.with_left(shape), ctx.with_right(shape)
-    out = np.empty(shape, np.uint64)
+    out: Words = np.empty(shape, np.uint64)
     left, right = np.ascontiguousarray(state.left), np.ascontiguousarray(state.right)
     bit_kernels.and_gates(left, right, base, x, y, mask_left, mask_right, out)
-    return BinaryShare(out, ctx.pass_left(out), state.count)
+    return out
 
 
 def bit_and(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:

@@ -24,6 +24,12 @@ def dot(ctx: Context, xs: Sequence[ArithmeticShare], ys: Sequence[ArithmeticShar
     Paper: AFLNO16. Cost: :func:`dot_cost`. Reveals: nothing beyond shapes; the left neighbour receives a summand masked
     by a share of zero, half of which it does not know.
     """
+    summand = dot_summands(ctx, xs, ys)
+    return ArithmeticShare(summand, ctx.pass_left(summand), xs[0].ring)
+
+
+def dot_summands(ctx: Context, xs: Sequence[ArithmeticShare], ys: Sequence[ArithmeticShare]) -> Words:
+    """This party's summands of :func:`dot`, masked by its share of zero."""
     ring, count = xs[0].ring, len(xs[0])
     mask_left, mask_right = ctx.zero_masks(ring, count)
     summand = ring.empty(count)
@@ -33,7 +39,7 @@ def dot(ctx: Context, xs: Sequence[ArithmeticShare], ys: Sequence[ArithmeticShar
             raise ValueError(f"all factors need {count} items of {ring}; got {x!r} and {y!r}")
         parts = (np.ascontiguousarray(a) for a in (x.left, x.right, y.left, y.right))
         kernel(*parts, mask_left, mask_right, summand, term == 0)
-    return ArithmeticShare(summand, ctx.pass_left(summand), ring)
+    return summand
 
 
 def multiply(ctx: Context, x: ArithmeticShare, y: ArithmeticShare) -> ArithmeticShare:

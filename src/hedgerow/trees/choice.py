@@ -12,7 +12,7 @@ from ..oblivious.packed import numbers_of_rows
 from ..oblivious.score import Items
 from ..oblivious.segment import segment_best
 from ..oblivious.shuffle import Column
-from ..primitives import bit_and, bit_not, dot, multiply, multiply_bit, top_bit, widen_many
+from ..primitives import bit_and, bit_not, multiply, multiply_bit, product_sign, widen_many
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public
 from .nodes import Nodes
 from .order import Orders, View
@@ -114,8 +114,6 @@ def worth_splitting(
     if product:
         xs.append(-product[0].scale(least.numerator))
         ys.append(q)
-    gain = dot(ctx.step("gain"), xs, ys)
-    if not least:
-        gain = gain - public(ctx, [1], ring)
-    enough = bit_not(ctx, top_bit(ctx.step("sign"), gain, shape.gain_bits + 2))
+    minus_one = None if least else -public(ctx, [1], ring)
+    enough = bit_not(ctx, product_sign(ctx.step("gain"), xs, ys, shape.gain_bits + 2, minus_one))
     return replace(found, candidate=bit_and(ctx.step("worth"), found.candidate, enough))

@@ -96,8 +96,9 @@ class Extremes:
         upto = nodes.upto(ctx)
         share, q = multiply_many(ctx.step("shares"), [(upto, node_sum), (upto, nodes.size - upto)])
         extremes = widen(ctx.step("widen"), highest.keys[0] + lowest.keys[0], RING64)
-        pulled = multiply(ctx.step("pull"), nodes.size, extremes)
-        sums, tag = choose_extreme(ctx.step("extreme"), highest, lowest, pulled - share.scale(2), shape.distance_bits)
+        sums, tag = choose_extreme(
+            ctx.step("extreme"), highest, lowest, nodes.size, extremes, share, shape.distance_bits
+        )
         wide = widen(ctx.step("widen"), sums, RING64)
         p = self._score(ctx.step("score"), upto, wide, node_sum, share)
         found = Found(p, q, tag, highest.valid, [sums])

@@ -18,8 +18,8 @@ from ..primitives import (
     gates_cost,
     less_than_cost,
     multiply_bit_cost,
+    product_sign_cost,
     select_sum_cost,
-    top_bit_cost,
     widen_cost,
 )
 from ..primitives.carry import carry_out_cost
@@ -133,9 +133,10 @@ class FastCost:
 
     def _extreme(self) -> Cost:
         n, tag, ring = self.length, self.tag, self.shape.sum_ring
-        cost = dot_cost(2 * n, RING64) + widen_cost(n, ring, RING64) * 2 + dot_cost(n, RING64)
+        cost = dot_cost(2 * n, RING64) + widen_cost(n, ring, RING64) * 2
         cost += gates_cost(tag, n) + carry_out_cost(tag, n) + bit_to_ring_cost(n, RING64)
-        cost += top_bit_cost(n, self.shape.distance_bits + 2) + multiply_bit_cost(n, [ring]) + gates_cost(tag, n)
+        cost += product_sign_cost(n, RING64, self.shape.distance_bits + 2)
+        cost += multiply_bit_cost(n, [ring]) + gates_cost(tag, n)
         cost += dot_cost(2 * n, RING64)
         if self.shape.score_ring == RING64:
             return cost + dot_cost(n, RING64)
@@ -154,7 +155,7 @@ class FastCost:
             columns.append(RING64)
         others = sum(column != ring for column in columns)
         cost += widen_cost(others * n, RING64, ring) if others else FREE
-        return cost + dot_cost(n, ring) + top_bit_cost(n, shape.gain_bits + 2) + gates_cost(1, n)
+        return cost + product_sign_cost(n, ring, shape.gain_bits + 2) + gates_cost(1, n)
 
     def best(self) -> Cost:
         """The best place of every node."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
-from ..primitives import bit_and, bit_not, bit_to_ring, multiply_bit, select, top_bit
+from ..primitives import bit_and, bit_not, bit_to_ring, multiply_bit, product_sign, select
 from ..primitives.carry import carry_out
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
 
@@ -119,15 +119,18 @@ def choose_extreme(
     ctx: Context,
     highest: Contender,
     lowest: Contender,
-    twice_mean: ArithmeticShare,
+    size: ArithmeticShare,
+    extremes: ArithmeticShare,
+    share: ArithmeticShare,
     bits: int,
 ) -> tuple[ArithmeticShare, BinaryShare]:
     """u1 and tag of the better of the two extremes; keys are u1 itself here.
 
-    ``twice_mean`` is D_max + D_min = s·(u1_max + u1_min) - 2·u·s1, of at most ``bits`` bits: where it is negative the
-    lowest is farther away from the mean, where it is zero the lower attribute wins.
+    ``size`` is s, ``extremes`` u1_max + u1_min and ``share`` u·s1; D_max + D_min = s·(u1_max + u1_min) - 2·u·s1 has at
+    most ``bits`` bits: where it is negative the lowest is farther away from the mean, where it is zero the lower
+    attribute wins.
     """
     earlier = bit_to_ring(ctx.step("bit"), tag_less(ctx.step("earlier"), lowest.tag, highest.tag), RING64)
-    take_lowest = top_bit(ctx.step("sign"), twice_mean.scale(2) - earlier, bits + 2)
+    take_lowest = product_sign(ctx.step("sign"), [size], [extremes.scale(2)], bits + 2, -(share.scale(4) + earlier))
     (key,) = select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
     return key, choose_rows(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
