@@ -101,6 +101,13 @@ def less_than_short(ctx, x, y):
     return primitives.less_than(ctx, x, y, 5)
 
 
+def multiply_unshared(ctx, b, c, x):
+    both = primitives.and_summands(ctx.step("gate"), b, c)
+    again = primitives.and_summands(ctx.step("again"), b, c)
+    (product,), passed = primitives.multiply_unshared(ctx, both[0], [x], again)
+    return [product, BinaryShare(again, passed, len(x))]
+
+
 def product_sign(ctx, x, y, z):
     return primitives.product_sign(ctx, [x, -z], [y, y], x.ring.bits, z)
 
@@ -257,6 +264,8 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"square{k}", square, "x", ring, top, lambda x: twin.multiply(x, x, k), _dot_cost(ring)),
         Operation(f"less_than{k}", less_than, "xx", ring, top, twin.less_than, lambda n: primitives.less_than_cost(n, top)),
         Operation(f"less_than_short{k}", less_than_short, "xx", ring, 5, twin.less_than, lambda n: primitives.less_than_cost(n, 5)),
+        Operation(f"multiply_unshared{k}", multiply_unshared, "bbx", ring, top, lambda b, c, x: [b % 2 * (c % 2) * x, b % 2 * (c % 2)],
+                  lambda n: primitives.multiply_unshared_cost(n, [ring], (n + 63) // 64)),
         Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
                   lambda n: primitives.product_sign_cost(n, ring, k)),
         Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.top_bit_cost(n, k) + Cost.even(0, 8 * ((n + 63) // 64)), uniform=False),

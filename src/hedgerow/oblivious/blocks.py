@@ -29,12 +29,14 @@ from ..primitives import (
     is_zero,
     multiply_bit,
     multiply_bit_cost,
+    multiply_unshared,
+    multiply_unshared_cost,
     select_sum,
     select_sum_cost,
 )
 from ..primitives.cost import FREE
-from ..primitives.gate import Index, layer
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public, unpack_bits
+from ..primitives.gate import Index, gate_summands, layer
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public, unpack_bits, words_for
 from ..sharing.ring import Words
 from .packed import pack_rows, pad, padded, rows_of
 from .score import Items, Numbers, less_score, less_score_cost
@@ -131,9 +133,10 @@ def join_blocks(
     joined = []
     for level, link in zip(levels, links, strict=True):
         lead, trail = (_extended(side, level.blocks) for side in (lead, trail))
-        source = _sources(ctx, level, lead, trail, link.same, cross_bits)
+        gates = _source_gates(ctx, level, lead, trail, link.same, cross_bits)
+        source, outer_lead, outer_trail = _outer(ctx.step("outer"), level, lead, trail, gates)
         joined.append(_Joined(lead, trail, source))
-        lead, trail = _outer(ctx.step("outer"), level, joined[-1])
+        lead, trail = outer_lead, outer_trail
     first, last = lead.numbers, trail.numbers
     inner = _inner(ctx.step("inner"), levels, joined)
     for k in reversed(range(len(levels))):
@@ -157,11 +160,12 @@ def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score
     for level in levels:
         cost += less_score_cost(_pairs(level.radix) * level.groups, cross_bits, score)
         others = level.radix - 1
-        cost += gates_cost(level.ends * others, level.groups) * 2
+        cost += gates_cost(level.ends * others, level.groups)
         while others > 1:
             cost += gates_cost(level.ends * (others // 2), level.groups)
             others = (others + 1) // 2
-        cost += multiply_bit_cost(2 * (level.radix - 1) * level.groups, [score, RING64, *numbers])
+        sources = level.ends * (level.radix - 1) * words_for(level.groups)
+        cost += multiply_unshared_cost(2 * (level.radix - 1) * level.groups, [score, RING64, *numbers], sources)
     cost += multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
     for level in levels[:-1]:
         cost += select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
@@ -216,8 +220,23 @@ def _links(
     return links
 
 
-def _sources(ctx: Context, level: _Level, lead: Items, trail: Items, same: BinaryShare, cross_bits: int) -> BinaryShare:
-    """Per stand-in (see :func:`_stand_ins`) whether it holds the best item of its end's segment inside the group."""
+@dataclass(frozen=True, slots=True)
+class _Gates:
+    """AND gates on rows of bits that have not been evaluated yet."""
+
+    state: BinaryShare
+    x: Index
+    y: Index
+
+    def summands(self, ctx: Context, rows: Index | slice) -> Words:
+        """This party's summands of some of the gates, freshly masked."""
+        x, y = self.x[rows], self.y[rows]
+        return gate_summands(ctx, self.state, np.full(len(x), -1), x, y)
+
+
+def _source_gates(ctx: Context, level: _Level, lead: Items, trail: Items, same: BinaryShare, cross_bits: int) -> _Gates:
+    """Per stand-in (see :func:`_stand_ins`) the gate that says whether it holds the best item of its end's segment in
+    the group."""
     low, high = np.triu_indices(level.radix, 1)
     a, b = (_places(level, 2 * blocks) for blocks in (low, high))
     flat = less_score(ctx, _taken(trail, a), _taken(lead, b), cross_bits)
@@ -236,26 +255,25 @@ def _sources(ctx: Context, level: _Level, lead: Items, trail: Items, same: Binar
         met = layer(ctx.step("best"), best, none[: len(index)], index, index + len(index))
         best = BinaryShare.stack([met, rows_of(best, 2 * len(index), best.rows)]) if odd else met
         others = half + odd
-    return layer(ctx.step("source"), BinaryShare.stack([same, best]), none, linked, same.rows + stand_in)
+    return _Gates(BinaryShare.stack([same, best]), linked, same.rows + stand_in)
 
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """For some ends of every group: their own columns, and per other block what changes if that one answers."""
+    """For some ends of every group: their own columns, and per other block what changes if that one answers; ``rows``
+    are the stand-ins this depends on."""
 
     slots: int
-    bits: BinaryShare
+    rows: Index
     own: Numbers
     changes: Numbers
 
     def answers(self, moved: Numbers) -> Numbers:
-        """The ends' columns after the changes that apply, given as :attr:`changes` times :attr:`bits`."""
+        """The ends' columns after the changes that apply, given as :attr:`changes` times the bits of :attr:`rows`."""
         return [own + _slot_sums(change, self.slots) for own, change in zip(self.own, moved, strict=True)]
 
 
-def _moves(
-    level: _Level, leads: Numbers, trails: Numbers, source: BinaryShare, start: int, stop: int, step: int = 1
-) -> _Moves:
+def _moves(level: _Level, leads: Numbers, trails: Numbers, start: int, stop: int, step: int = 1) -> _Moves:
     """The moves of the ends ``start:stop:step``, flat: one item a group."""
     x, _, stand_in = (v.reshape(level.radix - 1, level.ends)[:, start:stop:step] for v in _stand_ins(level.radix))
     own, others = (_places(level, ends) for ends in (x[0], stand_in.reshape(-1)))
@@ -265,29 +283,33 @@ def _moves(
     changes = [
         column[others] - ArithmeticShare.concatenate([m] * slots) for column, m in zip(columns, mine, strict=True)
     ]
-    rows = np.arange(source.rows).reshape(slots, level.ends)[:, start:stop:step].reshape(-1)
-    return _Moves(slots, _flat([_taken_rows(source, rows)]), mine, changes)
+    rows = np.arange(slots * level.ends).reshape(slots, level.ends)[:, start:stop:step].reshape(-1)
+    return _Moves(slots, rows, mine, changes)
 
 
-def _outer(ctx: Context, level: _Level, joined: _Joined) -> tuple[Items, Items]:
-    """Every group's lead and trail."""
-    moves = _moves(level, joined.lead.columns, joined.trail.columns, joined.source, 0, level.ends, level.ends - 1)
-    answers = moves.answers(multiply_bit(ctx, moves.bits, moves.changes))
+def _outer(ctx: Context, level: _Level, lead: Items, trail: Items, gates: _Gates) -> tuple[BinaryShare, Items, Items]:
+    """All gates, and every group's lead and trail, which depend on a few of them."""
+    moves = _moves(level, lead.columns, trail.columns, 0, level.ends, level.ends - 1)
+    few = _flat_words([gates.summands(ctx.step("few"), moves.rows)], [level.groups])[0]
+    source = gates.summands(ctx.step("source"), slice(None))
+    moved, passed = multiply_unshared(ctx, few, moves.changes, source)
+    answers = moves.answers(moved)
     lead, trail = (Items.of([x[at : at + level.groups] for x in answers]) for at in (0, level.groups))
-    return lead, trail
+    return BinaryShare(source, passed, level.groups), lead, trail
 
 
 def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) -> list[Numbers]:
     """For all levels at once, per inner end the answer inside its group."""
     parts = [
-        _moves(level, join.lead.numbers, join.trail.numbers, join.source, 1, level.ends - 1)
+        _moves(level, join.lead.numbers, join.trail.numbers, 1, level.ends - 1)
         for level, join in zip(levels, joined, strict=True)
     ]
+    bits = [_taken_rows(join.source, part.rows) for join, part in zip(joined, parts, strict=True)]
     changes = [ArithmeticShare.concatenate(columns) for columns in zip(*(p.changes for p in parts), strict=True)]
-    moved = multiply_bit(ctx, _flat([part.bits for part in parts]), changes)
+    moved = multiply_bit(ctx, _flat(bits), changes)
     answers, start = [], 0
     for part in parts:
-        stop = start + part.bits.count
+        stop = start + len(part.changes[0])
         answers.append(part.answers([x[start:stop] for x in moved]))
         start = stop
     return answers
@@ -352,13 +374,15 @@ def _slot_sums(x: ArithmeticShare, slots: int) -> ArithmeticShare:
 
 def _flat(parts: Sequence[BinaryShare]) -> BinaryShare:
     """All rows of all parts as one row, without padding in between."""
+    counts = [part.count for part in parts]
+    left, right = (_flat_words(side, counts) for side in ([p.left for p in parts], [p.right for p in parts]))
+    return BinaryShare(left, right, sum(part.rows * part.count for part in parts))
 
-    def joined(sides: Sequence[Words]) -> Words:
-        rows = [unpack_bits(words, part.count).reshape(-1) for words, part in zip(sides, parts, strict=True)]
-        return pack_rows(np.concatenate(rows)[None])
 
-    count = sum(part.rows * part.count for part in parts)
-    return BinaryShare(joined([part.left for part in parts]), joined([part.right for part in parts]), count)
+def _flat_words(parts: Sequence[Words], counts: Sequence[int]) -> Words:
+    """Packed rows of so many items as one row, without padding in between."""
+    rows = [unpack_bits(words, count).reshape(-1) for words, count in zip(parts, counts, strict=True)]
+    return pack_rows(np.concatenate(rows)[None])
 
 
 def _rows(flat: BinaryShare, start: int, stop: int, groups: int) -> BinaryShare:

@@ -19,10 +19,13 @@ import numpy as np
 
 from ..primitives import (
     Cost,
+    and_summands,
     bit_and,
     bit_not,
     gates_cost,
     multiply_bit_cost,
+    multiply_unshared,
+    multiply_unshared_cost,
     select,
     select_sum,
     select_sum_cost,
@@ -76,10 +79,9 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
         count = (count + 1) // 2
         more = count > max(1, fan_in)
         flags = ahead.joined
-        join, ahead = _decide(ctx.step("decide"), ahead, less, count if more else None)
         length = len(left_lead.p)
         ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
-        chosen = select(ctx.step("choose"), join, ones_, zeros)
+        chosen, ahead = _decide(ctx.step("decide"), ahead, less, ones_, zeros, count if more else None)
         lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
     first, last = join_blocks(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
     return _tell(ctx.step("tell"), joints, first, last)
@@ -139,20 +141,28 @@ def _first_bits(count: int, words: int) -> Words:
     return pack_rows((np.arange(64 * words) < count).astype(np.uint8)[None])
 
 
-def _decide(ctx: Context, ahead: _Ahead, less: BinaryShare, following: int | None) -> tuple[BinaryShare, _Ahead | None]:
-    """Whether the right lead reaches the joint block's first item, then whether the left trail reaches its last, end to
-    end; in the same round the look ahead at the next level of ``following`` blocks.
+def _decide(
+    ctx: Context, ahead: _Ahead, less: BinaryShare, ones: Numbers, zeros: Numbers, following: int | None
+) -> tuple[Numbers, _Ahead | None]:
+    """``ones`` where the right lead reaches the joint block's first item, then where the left trail reaches its last,
+    end to end, else ``zeros``; in the same rounds the look ahead at the next level of ``following`` blocks.
 
     The lead changes if the left block is single, the joint linked and the right lead better; the trail changes if the
     right block is single, the joint linked and the right lead not better.
     """
     x = end_to_end([ahead.reach, ahead.right.whole])
     y = end_to_end([less, bit_not(ctx, less)])
+    join = and_summands(ctx.step("join"), x, y)[0]
+    passing = np.empty((1, 0), np.uint64)
+    if following is not None:
+        left, right, more_x, more_y = _ahead_gates(ahead.joined, following)
+        passing = and_summands(ctx.step("ahead"), more_x, more_y)
+    changes = [a - b for a, b in zip(ones, zeros, strict=True)]
+    moved, passed = multiply_unshared(ctx.step("choose"), join, changes, passing)
+    chosen = [b + change for b, change in zip(zeros, moved, strict=True)]
     if following is None:
-        return bit_and(ctx, x, y), None
-    left, right, more_x, more_y = _ahead_gates(ahead.joined, following)
-    gates = bit_and(ctx, end_to_end([x, more_x]), end_to_end([y, more_y]))
-    return span(gates, 0, x.count), _ahead_of(left, right, span(gates, x.count, gates.count))
+        return chosen, None
+    return chosen, _ahead_of(left, right, BinaryShare(passing, passed, more_x.count))
 
 
 def _stack(*parts: BinaryShare) -> BinaryShare:
@@ -232,11 +242,7 @@ def segment_best_cost(
         halves.append(half)
         count = (count + 1) // 2
         ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
-        cost += (
-            less_score_cost(half, cross_bits, score)
-            + gates_cost(1, 2 * half + ahead)
-            + multiply_bit_cost(2 * half, columns)
-        )
+        cost += less_score_cost(half, cross_bits, score) + multiply_unshared_cost(2 * half, columns, ahead // 64)
     cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])

@@ -40,10 +40,16 @@ def gate_summands(ctx: Context, state: BinaryShare, base: Index, x: Index, y: In
 
 def bit_and(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:
     """Row-wise AND. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes."""
+    out = and_summands(ctx, x, y)
+    return BinaryShare(out, ctx.pass_left(out), x.count)
+
+
+def and_summands(ctx: Context, x: BinaryShare, y: BinaryShare) -> Words:
+    """This party's summands of :func:`bit_and`'s rows, masked by its share of zero."""
     if (x.rows, x.count) != (y.rows, y.count):
         raise ValueError(f"{x!r} and {y!r} do not go together")
     rows = np.arange(x.rows)
-    return layer(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
+    return gate_summands(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
 
 
 def bit_or(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:

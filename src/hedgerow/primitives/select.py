@@ -8,7 +8,7 @@ neighbours do the rest locally and exchange masked halves. No separate conversio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..kernels import ring as ring_kernels
 from ..kernels import word128
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
-from .cost import Cost, thirds_of
+from .cost import Cost, Thirds, thirds_of
 from .packet import packet, packet_bytes, views
 
 
@@ -44,6 +44,66 @@ def _negate(ring: Ring, words: Words, out: Words) -> None:
         np.negative(words, out=out)
 
 
+class _Bits(Protocol):
+    """The bits of a selection, term by term: what the dealer of a block knows of them and what the others do."""
+
+    def own(self, term: int) -> tuple[Words, Words]:
+        """Two packed summands whose sum this party deals, in its own block."""
+
+    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
+        """The round of the dealing."""
+
+    def known(self, term: int) -> tuple[Words, Words]:
+        """After it, what both answering parties know, in the block of the left neighbour and in that of the right."""
+
+
+class _SharedBits:
+    """Bits that are shared."""
+
+    def __init__(self, ctx: Context, bits: Sequence[BinaryShare], thirds: Thirds) -> None:
+        self.bits = bits
+        self.blocks = [thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right)]
+
+    def own(self, term: int) -> tuple[Words, Words]:
+        block, bit = self.blocks[0], self.bits[term]
+        return np.ascontiguousarray(bit.left[0, block]), np.ascontiguousarray(bit.right[0, block])
+
+    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
+        ctx.exchange(to_left=dealt, from_right=incoming)
+
+    def known(self, term: int) -> tuple[Words, Words]:
+        (_, before, after), bit = self.blocks, self.bits[term]
+        return np.ascontiguousarray(bit.right[0, before]), np.ascontiguousarray(bit.left[0, after])
+
+
+class _UnsharedBit:
+    """One bit that is the sum of one summand a party, each known to that party alone, as gates are before they are
+    shared. The dealer of a block takes its own summand and deals at once; in the same round the other two tell each
+    other theirs. Words that wait for a round may go along to the left."""
+
+    def __init__(self, ctx: Context, summand: Words, thirds: Thirds, passing: Words) -> None:
+        own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
+        self.mine, self.before, self.after = (np.ascontiguousarray(summand[block]) for block in (own, before, after))
+        self.passing, self.passed = passing, np.empty_like(passing)
+
+    def own(self, term: int) -> tuple[Words, Words]:
+        return self.mine, np.zeros_like(self.mine)
+
+    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
+        other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
+        sent = [part.reshape(-1).view(np.uint8) for part in (self.passing, self.after, dealt)]
+        room = np.empty(self.passing.nbytes + other_before.nbytes + incoming.nbytes, np.uint8)
+        ctx.exchange(to_left=np.concatenate(sent), from_right=room, to_right=self.before, from_left=other_after)
+        start = 0
+        for part in (self.passed, other_before, incoming):
+            part.reshape(-1).view(np.uint8)[:] = room[start : start + part.nbytes]
+            start += part.nbytes
+        self.before, self.after = self.before ^ other_before, self.after ^ other_after
+
+    def known(self, term: int) -> tuple[Words, Words]:
+        return self.before, self.after
+
+
 def select_sum(
     ctx: Context, bits: Sequence[BinaryShare], table: Sequence[Sequence[ArithmeticShare]]
 ) -> list[ArithmeticShare]:
@@ -52,7 +112,37 @@ def select_sum(
     Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
     dealer's key with the next party, the exchanged halves by keys the receiver does not have.
     """
-    count = bits[0].count
+    return _select_sum(ctx, _SharedBits(ctx, bits, thirds_of(bits[0].count)), bits[0].count, table)
+
+
+def multiply_unshared(
+    ctx: Context, summand: Words, xs: Sequence[ArithmeticShare], passing: Words
+) -> tuple[list[ArithmeticShare], Words]:
+    """``bit * x`` for every x, where the bit is given by this party's packed summands of it, masked by a share of zero.
+
+    ``passing`` goes to the left in the first round, and what came from the right is returned too; it may be another
+    masking of the same gates, never the same one. Paper: our own. Cost: :func:`multiply_unshared_cost`: a gate and a
+    product in two rounds. Reveals: nothing beyond shapes: per block every answering party receives one summand, of
+    which it lacks half of the mask.
+    """
+    count = len(xs[0])
+    bit = _UnsharedBit(ctx, summand, thirds_of(count), passing)
+    return _select_sum(ctx, bit, count, [xs]), bit.passed
+
+
+def multiply_unshared_cost(count: int, rings: Sequence[Ring], passing: int) -> Cost:
+    """Cost of :func:`multiply_unshared`; ``passing`` counts words."""
+    thirds = thirds_of(count)
+
+    def told(party: int) -> int:
+        return 8 * (thirds.width((party - 1) % 3) + thirds.width((party + 1) % 3) + passing)
+
+    return multiply_bit_cost(count, rings) + Cost(0, (told(0), told(1), told(2)))
+
+
+def _select_sum(
+    ctx: Context, bits: _Bits, count: int, table: Sequence[Sequence[ArithmeticShare]]
+) -> list[ArithmeticShare]:
     rings = [x.ring for x in table[0]]
     for row in table:
         if [x.ring for x in row] != rings or any(len(x) != count for x in row):
@@ -63,27 +153,24 @@ def select_sum(
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
     size = {p: thirds.size(p) for p in range(3)}
 
-    def words(side: Words, party: int) -> Words:
-        return np.ascontiguousarray(side[0, thirds.words(party)])
-
     def items(side: Words, party: int) -> Words:
         return np.ascontiguousarray(side[thirds.items(party)])
 
     def masks(draw: Callable[[int, Any], Words], columns: Sequence[Ring], party: int) -> list[Words]:
         return views(draw(packet_bytes(columns, size[party]), np.uint8), columns, size[party])
 
-    columns = _dealt(len(bits), rings)
+    columns = _dealt(len(table), rings)
     dealt_buffer, dealt = packet(columns, size[own])
     dealt_masks = masks(ctx.with_right, columns, own)
-    for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
-        left, right = words(bit.left, own), words(bit.right, own)
+    for t, row in enumerate(table):
+        left, right = bits.own(t)
         for k, ring in enumerate(distinct, start=t * stride):
             _kernels(ring)[0](left, right, dealt_masks[k], dealt[k])
         for k, x in enumerate(row, start=t * stride + len(distinct)):
             _kernels(x.ring)[1](left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
     dealt_before = masks(ctx.with_left, columns, before)
     after_buffer, dealt_after = packet(columns, size[after])
-    ctx.exchange(to_left=dealt_buffer, from_right=after_buffer)
+    bits.exchange(ctx, dealt_buffer, after_buffer)
 
     right_own = masks(ctx.with_right, rings, own)
     left_before = masks(ctx.with_left, rings, before)
@@ -94,8 +181,8 @@ def select_sum(
     for p, ring in enumerate(rings):
         _negate(ring, left_before[p], half_before[p])
         _negate(ring, right_after[p], half_after[p])
-    for t, (bit, row) in enumerate(zip(bits, table, strict=True)):
-        known_before, known_after = words(bit.right, before), words(bit.left, after)
+    for t, row in enumerate(table):
+        known_before, known_after = bits.known(t)
         for p, x in enumerate(row):
             one, product = t * stride + distinct.index(x.ring), t * stride + len(distinct) + p
             answer = _kernels(x.ring)[2]

@@ -18,6 +18,7 @@ from ..primitives import (
     gates_cost,
     less_than_cost,
     multiply_bit_cost,
+    multiply_unshared_cost,
     product_sign_cost,
     select_sum_cost,
     widen_cost,
@@ -114,8 +115,7 @@ class FastCost:
         while field > 1:
             count, ahead = (size // 2 * sides * self.length for size in (field, (field + 1) // 2))
             less = self.sums.less(count) if self.sums else less_than_cost(count, self.shape.sum_bits)
-            cost += less + gates_cost(1, count + ahead)
-            cost += multiply_bit_cost(count, keys) + gates_cost(self.tag, count)
+            cost += less + multiply_unshared_cost(count, keys, (count + ahead) // 64) + gates_cost(self.tag, count)
             field = (field + 1) // 2
         return cost
 

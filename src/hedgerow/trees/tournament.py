@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
-from ..primitives import bit_and, bit_not, bit_to_ring, multiply_bit, product_sign, select
+from ..primitives import and_summands, bit_and, bit_not, bit_to_ring, multiply_unshared, product_sign, select
 from ..primitives.carry import carry_out
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
 
@@ -70,15 +70,18 @@ def _meet(
     valid = valid_a ^ valid_b ^ both
     lower = less(ctx.step("less"), a, b)
     following = [*_cut_row(valid, pairs), *(c.valid for c in field[2 * pairs :])]
-    ahead = None
-    if len(following) == 1:
-        decides = bit_and(ctx.step("gate"), both, lower)
-    else:
-        x, y = _partners(following)
-        gates = bit_and(ctx.step("gate"), end_to_end([both, x]), end_to_end([lower, y]))
-        decides, ahead = span(gates, 0, both.count), span(gates, both.count, gates.count)
-    second_wins = valid_b ^ both ^ decides
-    moved = multiply_bit(ctx.step("choose"), second_wins, [y - x for x, y in zip(a, b, strict=True)])
+    x, y = both, lower
+    if len(following) > 1:
+        first_ones, second_ones = _partners(following)
+        x, y = end_to_end([both, first_ones]), end_to_end([lower, second_ones])
+    # The second one wins where it alone is valid, or where both are and the first is lower.
+    alone = valid_b ^ both
+    wins, gates = and_summands(ctx.step("wins"), both, lower) ^ alone.left, and_summands(ctx.step("gate"), x, y)
+    changes = [key_b - key_a for key_a, key_b in zip(a, b, strict=True)]
+    moved, passed = multiply_unshared(ctx.step("choose"), wins[0], changes, gates)
+    shared = BinaryShare(gates, passed, x.count)
+    second_wins = alone ^ span(shared, 0, both.count)
+    ahead = span(shared, both.count, x.count) if len(following) > 1 else None
     keys = [x + change for x, change in zip(a, moved, strict=True)]
     tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
     tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
