@@ -238,36 +238,11 @@ def _swap(
     from_behind: Sequence[Words] = (),
     from_ahead: Sequence[Words] = (),
 ) -> None:
-    """One round of joined messages."""
-    to_behind, to_ahead = _join(behind), _join(ahead)
-    got_behind, got_ahead = _room(from_behind), _room(from_ahead)
+    """One round; all that goes one way is one message."""
     if undo:
-        ctx.exchange(to_ahead, to_behind, got_ahead, got_behind)
+        ctx.exchange(ahead, behind, from_ahead, from_behind)
     else:
-        ctx.exchange(to_behind, to_ahead, got_behind, got_ahead)
-    _cut(got_behind, from_behind)
-    _cut(got_ahead, from_ahead)
-
-
-def _join(parts: Sequence[Words]) -> Words | None:
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    return np.concatenate([part.reshape(-1).view(np.uint8) for part in parts])
-
-
-def _room(parts: Sequence[Words]) -> Words | None:
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    return np.empty(sum(part.nbytes for part in parts), np.uint8)
-
-
-def _cut(joined: Words | None, parts: Sequence[Words]) -> None:
-    if joined is None or len(parts) < 2:
-        return
-    start = 0
-    for part in parts:
-        part.reshape(-1).view(np.uint8)[:] = joined[start : start + part.nbytes]
-        start += part.nbytes
+        ctx.exchange(behind, ahead, from_behind, from_ahead)
 
 
 def shuffle_cost(count: int, first: int, shared: Sequence[int], opened: Sequence[int] = (), undo: bool = False) -> Cost:

@@ -247,11 +247,12 @@ class UnsharedSum:
     def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
         """Pass on what is dealt, and tell the other answering party this one's summand."""
         other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
-        message = np.concatenate([dealt.reshape(-1).view(np.uint8), self.after.reshape(-1).view(np.uint8)])
-        incoming = np.empty(dealt_rights.nbytes + other_before.nbytes, np.uint8)
-        ctx.exchange(to_left=message, from_right=incoming, to_right=self.before, from_left=other_after)
-        dealt_rights.reshape(-1).view(np.uint8)[:] = incoming[: dealt_rights.nbytes]
-        other_before.reshape(-1).view(np.uint8)[:] = incoming[dealt_rights.nbytes :]
+        ctx.exchange(
+            to_left=[dealt, self.after],
+            from_right=[dealt_rights, other_before],
+            to_right=self.before,
+            from_left=other_after,
+        )
         lefts, rights = self.ring.add(self.before, other_before), self.ring.add(self.after, other_after)
         return Summands(self.mine, slice_words(self.ring, lefts, self.bits), slice_words(self.ring, rights, self.bits))
 

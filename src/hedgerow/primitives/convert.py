@@ -117,12 +117,7 @@ def widen(ctx: Context, x: ArithmeticShare, ring: Ring) -> ArithmeticShare:
     before_wide = ctx.with_left(ring.shape(size[before]), ring.dtype)
     before_top = ctx.with_left(size[before], high.dtype)
     after_wide, after_top = ring.empty(size[after]), high.empty(size[after])
-    message = np.concatenate([dealt.reshape(-1).view(np.uint8), dealt_top.view(np.uint8)])
-    incoming = np.empty(size[after] * (ring.nbytes + high.nbytes), np.uint8)
-    ctx.exchange(to_left=message, from_right=incoming)
-    wide_bytes = size[after] * ring.nbytes
-    after_wide.reshape(-1).view(np.uint8)[:] = incoming[:wide_bytes]
-    after_top.view(np.uint8)[:] = incoming[wide_bytes:]
+    ctx.exchange(to_left=[dealt, dealt_top], from_right=[after_wide, after_top])
 
     right_own, left_before = ctx.with_right(size[own], high.dtype), ctx.with_left(size[before], high.dtype)
     right_after, left_own = ctx.with_right(size[after], high.dtype), ctx.with_left(size[own], high.dtype)

@@ -91,13 +91,12 @@ class _UnsharedBit:
 
     def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
         other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
-        sent = [part.reshape(-1).view(np.uint8) for part in (self.passing, self.after, dealt)]
-        room = np.empty(self.passing.nbytes + other_before.nbytes + incoming.nbytes, np.uint8)
-        ctx.exchange(to_left=np.concatenate(sent), from_right=room, to_right=self.before, from_left=other_after)
-        start = 0
-        for part in (self.passed, other_before, incoming):
-            part.reshape(-1).view(np.uint8)[:] = room[start : start + part.nbytes]
-            start += part.nbytes
+        ctx.exchange(
+            to_left=[self.passing, self.after, dealt],
+            from_right=[self.passed, other_before, incoming],
+            to_right=self.before,
+            from_left=other_after,
+        )
         self.before, self.after = self.before ^ other_before, self.after ^ other_after
 
     def known(self, term: int) -> tuple[Words, Words]:

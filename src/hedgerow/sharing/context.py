@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..transport.base import Buffer, Transport
+from ..transport.base import Parts, Transport
 from .randomness import PairKey, fresh_seed, pair_key
 from .ring import Ring, Words
 
@@ -50,10 +50,10 @@ class Context:
 
     def exchange(
         self,
-        to_left: Buffer | None = None,
-        to_right: Buffer | None = None,
-        from_left: Buffer | None = None,
-        from_right: Buffer | None = None,
+        to_left: Parts = None,
+        to_right: Parts = None,
+        from_left: Parts = None,
+        from_right: Parts = None,
     ) -> None:
         """One round with both neighbours; see :meth:`hedgerow.transport.Transport.exchange`."""
         self.transport.exchange(self.path, to_left, to_right, from_left, from_right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..transport.base import Buffer, Transport
+from ..transport.base import Message, Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class RecordingTransport(Transport):
         self.inner = inner
         self.entries: list[Entry] = []
 
-    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
+    def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
         self.inner._exchange(step, sends, takes)
         self.entries += [Entry(step, peer, True, a.nbytes, b"") for peer, a in sends]
-        self.entries += [Entry(step, peer, False, a.nbytes, a.tobytes()) for peer, a in takes]
+        self.entries += [Entry(step, peer, False, a.nbytes, b"".join(a.pieces)) for peer, a in takes]
 
     def shape(self) -> list[tuple[str, int, bool, int]]:
         """The transcript without content: what an observer of traffic sees."""

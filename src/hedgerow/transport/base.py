@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,27 @@ from .frame import HEADER_BYTES
 from .meter import Meter
 
 Buffer = npt.NDArray[np.generic]
+Parts = Buffer | Sequence[Buffer] | None
+"""One array, or several that travel as one message, or nothing."""
 PARTIES = 3
+
+
+class Message:
+    """The bytes of one or several C-contiguous arrays, one after the other, without copying them together."""
+
+    __slots__ = ("nbytes", "pieces")
+
+    def __init__(self, parts: Parts) -> None:
+        arrays = () if parts is None else (parts,) if isinstance(parts, np.ndarray) else parts
+        self.pieces = [array.data.cast("B") for array in arrays if array.nbytes]
+        self.nbytes = sum([piece.nbytes for piece in self.pieces])
+
+    def fill(self, content: bytes | memoryview) -> None:
+        """Write a received message into the arrays."""
+        start = 0
+        for piece in self.pieces:
+            piece[:] = content[start : start + piece.nbytes]
+            start += piece.nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +108,35 @@ class Transport(ABC):
     def exchange(
         self,
         step: str,
-        to_left: Buffer | None = None,
-        to_right: Buffer | None = None,
-        from_left: Buffer | None = None,
-        from_right: Buffer | None = None,
+        to_left: Parts = None,
+        to_right: Parts = None,
+        from_left: Parts = None,
+        from_right: Parts = None,
     ) -> None:
         """Send to both neighbours and fill the ``from_`` arrays with what they send; one round.
 
-        All arrays are C-contiguous. An array of no bytes is no message. Returns when everything expected has come.
+        All arrays are C-contiguous. No bytes are no message. Returns when everything expected has come.
         """
         start = time.monotonic()
-        sends: list[tuple[int, Buffer]] = []
-        takes: list[tuple[int, Buffer]] = []
+        sends: list[tuple[int, Message]] = []
+        takes: list[tuple[int, Message]] = []
         sent, received = [], 0
-        for peer, outgoing, incoming in ((self.left, to_left, from_left), (self.right, to_right, from_right)):
-            if outgoing is not None and outgoing.nbytes:
-                sends.append((peer, outgoing))
-                sent.append(outgoing.nbytes)
-            if incoming is not None and incoming.nbytes:
-                takes.append((peer, incoming))
-                received += incoming.nbytes
+        for peer, to, source in ((self.left, to_left, from_left), (self.right, to_right, from_right)):
+            if to is not None:
+                outgoing = Message(to)
+                if outgoing.nbytes:
+                    sends.append((peer, outgoing))
+                    sent.append(outgoing.nbytes)
+            if source is not None:
+                incoming = Message(source)
+                if incoming.nbytes:
+                    takes.append((peer, incoming))
+                    received += incoming.nbytes
         self._exchange(step, sends, takes)
         self.meter.count(step, sent, received, start, time.monotonic())
 
     @abstractmethod
-    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
+    def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
         """Move the messages of one round."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import MalformedMessage, PeerDisconnected, RunAborted
-from .base import Buffer
+from .base import Message
 from .frame import DUE_BYTES, HEADER_BYTES, Header, Kind, arrival_moment, check_data, data_header, due_bytes
 
 JOIN_BELOW = 1 << 17
@@ -25,14 +25,18 @@ _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _GONE = (ConnectionError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError, OSError)
 
 
-def _as_bytes(array: Buffer) -> memoryview:
-    return array.data.cast("B")
-
-
 def _read_tls(read: Callable[..., Any], into: memoryview) -> int:
     """One TLS record at most; a shorter way than ``recv_into``, which is taken 16 KB at a time."""
     count: int = read(into.nbytes, into)
     return count
+
+
+def _joined(pieces: list[bytes | memoryview]) -> list[memoryview]:
+    """Pieces in one, but for a last one that is large."""
+    last = memoryview(pieces[-1])
+    if last.nbytes < JOIN_BELOW:
+        return [memoryview(b"".join(pieces))]
+    return [memoryview(b"".join(pieces[:-1])), last] if len(pieces) > 1 else [last]
 
 
 class Link:
@@ -55,6 +59,8 @@ class Link:
         self.look = select.poll()
         self.look.register(sock, select.POLLIN)
         self.target: memoryview | None = None
+        self.later: list[memoryview] = []
+        self.expected = 0
         self.due = b""
         self.filled = 0
         self.in_payload = False
@@ -64,15 +70,20 @@ class Link:
         self.signs = 0
         self.deaf = False
 
-    def queue_data(self, party: int, step: str, array: Buffer, arrival: float) -> None:
-        """Queue one DATA frame; a small payload is joined to its header so that it leaves in one piece."""
-        header = data_header(party, step, self.sent_count, array.nbytes, arrival)
+    def queue_data(self, party: int, step: str, message: Message, arrival: float) -> None:
+        """Queue one DATA frame; the header and small pieces are joined so that they leave together."""
+        header = data_header(party, step, self.sent_count, message.nbytes, arrival)
         self.sent_count += 1
-        payload = _as_bytes(array)
-        if array.nbytes < JOIN_BELOW:
-            self.outgoing.append(memoryview(header + payload))
-        else:
-            self.outgoing += [memoryview(header), payload]
+        small: list[bytes | memoryview] = [header]
+        waiting = 0
+        for piece in message.pieces:
+            small.append(piece)
+            waiting += piece.nbytes
+            if waiting >= JOIN_BELOW:
+                self.outgoing += _joined(small)
+                small, waiting = [], 0
+        if small:
+            self.outgoing += _joined(small)
 
     def queue_control(self, kind: Kind, about: int) -> None:
         """Queue a frame without payload."""
@@ -94,10 +105,11 @@ class Link:
                 self.outgoing[0] = piece[written:]
         return True
 
-    def expect(self, step: str, array: Buffer) -> None:
-        """The next DATA frame shall be of this step and fill ``array``."""
-        self.target = _as_bytes(array)
-        self.due = due_bytes(self.peer, step, self.taken_count, array.nbytes)
+    def expect(self, step: str, message: Message) -> None:
+        """The next DATA frame shall be of this step and fill the message's pieces."""
+        self.target, *self.later = message.pieces
+        self.expected = message.nbytes
+        self.due = due_bytes(self.peer, step, self.taken_count, message.nbytes)
         self.filled = 0
         self.deaf = False
 
@@ -179,7 +191,7 @@ class Link:
         if header.kind is Kind.HELLO:
             raise MalformedMessage(self.peer, step, "sent a handshake in the middle of a run")
         if header.kind is Kind.DATA:
-            check_data(header, self.peer, step, self.taken_count, None if self.target is None else len(self.target))
+            check_data(header, self.peer, step, self.taken_count, None if self.target is None else self.expected)
             raise MalformedMessage(self.peer, step, "sent a frame in another party's name")
         self.waits_for = header.about
         self.heard_at = time.monotonic()
@@ -188,17 +200,21 @@ class Link:
             raise MalformedMessage(self.peer, step, "sends signs of life without end, and no data")
 
     def _take_payload(self, step: str) -> bool:
-        assert self.target is not None
-        buffered = min(self.end - self.start, len(self.target) - self.filled)
-        if buffered:
-            self.target[self.filled : self.filled + buffered] = self.view[self.start : self.start + buffered]
-            self.start += buffered
-            self.filled += buffered
-        while self.filled < len(self.target):
-            count = self._receive(self.target[self.filled :], step)
-            if count == 0:
-                return False
-            self.filled += count
+        while True:
+            assert self.target is not None
+            buffered = min(self.end - self.start, len(self.target) - self.filled)
+            if buffered:
+                self.target[self.filled : self.filled + buffered] = self.view[self.start : self.start + buffered]
+                self.start += buffered
+                self.filled += buffered
+            while self.filled < len(self.target):
+                count = self._receive(self.target[self.filled :], step)
+                if count == 0:
+                    return False
+                self.filled += count
+            if not self.later:
+                break
+            self.target, self.filled = self.later.pop(0), 0
         self.taken_count += 1
         self.in_payload = False
         self.target = None

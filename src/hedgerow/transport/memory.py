@@ -6,10 +6,8 @@ import queue
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from ..errors import MalformedMessage, PeerTimeout, RunAborted
-from .base import PARTIES, Buffer, Network, Patience, Shape, Transport, sleep_until
+from .base import PARTIES, Message, Network, Patience, Shape, Transport, sleep_until
 from .frame import HEADER_BYTES, Header, Kind, check_data, data_header
 
 Frame = bytes
@@ -45,17 +43,17 @@ class MemoryTransport(Transport):
         self.taken = dict.fromkeys((self.left, self.right), 0)
         self.shapes: dict[int, Shape] = {p: shape.link() for p in (self.left, self.right)} if shape else {}
 
-    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
-        for peer, array in sends:
-            arrival = self.shapes[peer].arrival(array.nbytes) if peer in self.shapes else 0.0
-            header = data_header(self.party, step, self.sent[peer], array.nbytes, arrival)
+    def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
+        for peer, message in sends:
+            arrival = self.shapes[peer].arrival(message.nbytes) if peer in self.shapes else 0.0
+            header = data_header(self.party, step, self.sent[peer], message.nbytes, arrival)
             self.sent[peer] += 1
-            self.network.put(self.party, peer, step, header + array.tobytes())
-        for peer, array in takes:
-            self._take(peer, step, array)
+            self.network.put(self.party, peer, step, b"".join([header, *message.pieces]))
+        for peer, message in takes:
+            self._take(peer, step, message)
 
-    def _take(self, peer: int, step: str, array: Buffer) -> None:
-        deadline = time.monotonic() + self.patience.allowance(array.nbytes)
+    def _take(self, peer: int, step: str, message: Message) -> None:
+        deadline = time.monotonic() + self.patience.allowance(message.nbytes)
         blamed = peer
         while True:
             try:
@@ -75,13 +73,13 @@ class MemoryTransport(Transport):
             if header.kind is Kind.WAITING:
                 blamed = peer if header.about == self.party else header.about
                 continue
-            check_data(header, peer, step, self.taken[peer], array.nbytes)
+            check_data(header, peer, step, self.taken[peer], message.nbytes)
             if len(frame) != HEADER_BYTES + header.length:
                 raise MalformedMessage(peer, step, "sent a frame whose payload is not as long as it says")
             self.taken[peer] += 1
-            array.reshape(-1).view(np.uint8)[:] = np.frombuffer(frame, np.uint8, offset=HEADER_BYTES)
+            message.fill(memoryview(frame)[HEADER_BYTES:])
             if self.shapes:
-                sleep_until(header.not_before, peer, step, self.patience.allowance(array.nbytes))
+                sleep_until(header.not_before, peer, step, self.patience.allowance(message.nbytes))
             return
 
     def abort(self, culprit: int) -> None:

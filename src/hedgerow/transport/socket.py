@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
-from .base import PARTIES, Buffer, Network, Patience, Shape, Transport, sleep_until
+from .base import PARTIES, Message, Network, Patience, Shape, Transport, sleep_until
 from .certificate import Identity, party_name
 from .frame import HEADER_BYTES, Header, Kind
 from .link import JOIN_BELOW, Link
@@ -62,22 +62,22 @@ class SocketTransport(Transport):
         self.shapes: dict[int, Shape] = {peer: network.link() for peer in links} if network else {}
         self.poll = select.poll()
 
-    def _exchange(self, step: str, sends: list[tuple[int, Buffer]], takes: list[tuple[int, Buffer]]) -> None:
+    def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
         largest = 0
-        for peer, array in sends:
-            arrival = self.shapes[peer].arrival(array.nbytes) if self.shapes else 0.0
-            self.links[peer].queue_data(self.party, step, array, arrival)
-            largest = max(largest, array.nbytes)
-        for peer, array in takes:
-            self.links[peer].expect(step, array)
-            largest = max(largest, array.nbytes)
+        for peer, message in sends:
+            arrival = self.shapes[peer].arrival(message.nbytes) if self.shapes else 0.0
+            self.links[peer].queue_data(self.party, step, message, arrival)
+            largest = max(largest, message.nbytes)
+        for peer, message in takes:
+            self.links[peer].expect(step, message)
+            largest = max(largest, message.nbytes)
         if largest >= JOIN_BELOW or not self._quick(step, takes):
             self._pump(step, time.monotonic() + self.patience.allowance(largest))
         if self.shapes:
             for peer, _ in takes:
                 sleep_until(self.links[peer].arrival, peer, step, self.patience.allowance(largest))
 
-    def _quick(self, step: str, takes: list[tuple[int, Buffer]]) -> bool:
+    def _quick(self, step: str, takes: list[tuple[int, Message]]) -> bool:
         """A round of small messages: write, then look again and again for a moment before going to sleep.
 
         Waking a sleeping process costs more than a small round itself, so the processor is offered to others between
