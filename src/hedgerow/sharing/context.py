@@ -14,13 +14,14 @@ from .ring import Ring, Words
 class Context:
     """A party's view of a run at one named step. There is no global state; narrow the step with :meth:`step`."""
 
-    __slots__ = ("left_key", "path", "right_key", "transport")
+    __slots__ = ("left_key", "path", "right_key", "stream", "transport")
 
-    def __init__(self, transport: Transport, left_key: PairKey, right_key: PairKey, path: str) -> None:
+    def __init__(self, transport: Transport, left_key: PairKey, right_key: PairKey, path: str, stream: str) -> None:
         self.transport = transport
         self.left_key = left_key
         self.right_key = right_key
         self.path = path
+        self.stream = stream
 
     def __repr__(self) -> str:
         return f"Context(party {self.transport.party}, step '{self.path}')"
@@ -37,11 +38,19 @@ class Context:
         context = session + lane.encode()
         left_key = pair_key(bytes(seed_left), bytes(from_left), context, transport.party < transport.left)
         right_key = pair_key(bytes(seed_right), bytes(from_right), context, transport.party < transport.right)
-        return Context(transport, left_key, right_key, lane)
+        return Context(transport, left_key, right_key, lane, lane)
 
     def step(self, name: str) -> Context:
         """The same party at a sub-step, with streams and meter entries of its own."""
-        return Context(self.transport, self.left_key, self.right_key, f"{self.path}/{name}")
+        return Context(self.transport, self.left_key, self.right_key, f"{self.path}/{name}", f"{self.stream}/{name}")
+
+    def turn(self, name: str, number: int) -> Context:
+        """One turn of a repeated sub-step: meter entries of its own, while all turns go on with the same streams.
+
+        Opening a stream costs as much as ten draws from it, and a deep tree would keep thousands.
+        """
+        path, stream = f"{self.path}/{name}{number}", f"{self.stream}/{name}"
+        return Context(self.transport, self.left_key, self.right_key, path, stream)
 
     @property
     def party(self) -> int:
@@ -73,13 +82,13 @@ class Context:
     def with_left(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Words:
         """Uniform words that only this party and its left neighbour know."""
         out: Words = np.empty(shape, dtype)
-        self.left_key.fill(self.path, out)
+        self.left_key.fill(self.stream, out)
         return out
 
     def with_right(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Words:
         """Uniform words that only this party and its right neighbour know."""
         out: Words = np.empty(shape, dtype)
-        self.right_key.fill(self.path, out)
+        self.right_key.fill(self.stream, out)
         return out
 
     def zero_masks(self, ring: Ring, count: int) -> tuple[Words, Words]:

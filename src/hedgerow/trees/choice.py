@@ -78,15 +78,12 @@ class Criterion(Protocol):
 
 def best_tests(ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_in: int) -> Choice:
     """The best candidate of every node, told to all its places; a node without one gets no true rows."""
-    length, tag_rows = nodes.length, found.tag.rows
-    tag = bit_and(ctx.step("tag"), found.tag, BinaryShare.stack([found.candidate] * tag_rows))
-    one = public(ctx, np.ones(length, np.uint64), RING64)
+    one = public(ctx, np.ones(nodes.length, np.uint64), RING64)
     upto = nodes.upto(ctx).narrow(shape.count_ring)
-    p, q, rows_true, *sums = multiply_bit(
-        ctx.step("candidate"), found.candidate, [found.p, found.q - one, upto, *found.sums]
-    )
-    code = numbers_of_rows(ctx.step("code"), tag, shape.count_ring)
-    items = Items(p, q + one, [rows_true, code, *sums])
+    code = numbers_of_rows(ctx.step("code"), found.tag, shape.count_ring)
+    columns = [found.p, found.q - one, upto, code, *found.sums]
+    p, q, *numbers = multiply_bit(ctx.step("candidate"), found.candidate, columns)
+    items = Items(p, q + one, numbers)
     rows_true, code, *sums = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
     return Choice(rows_true, code, sums)
 

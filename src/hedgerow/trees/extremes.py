@@ -91,17 +91,15 @@ class Extremes:
             ctx.step("tournament"), contenders, lambda step, a, b: less_than(step, a[0], b[0], shape.sum_bits)
         )
         highest, lowest = cut_contender(best, 2)
-        lowest = Contender([total - lowest.keys[0]], lowest.tag, lowest.valid)
+        # The better extreme is chosen among wide numbers, so that they are widened once.
+        high, low = widen_many(ctx.step("widen"), [highest.keys[0], total - lowest.keys[0]], RING64)
+        highest, lowest = Contender([high], highest.tag, highest.valid), Contender([low], lowest.tag, lowest.valid)
 
         upto = nodes.upto(ctx)
         share, q = multiply_many(ctx.step("shares"), [(upto, node_sum), (upto, nodes.size - upto)])
-        extremes = widen(ctx.step("widen"), highest.keys[0] + lowest.keys[0], RING64)
-        sums, tag = choose_extreme(
-            ctx.step("extreme"), highest, lowest, nodes.size, extremes, share, shape.distance_bits
-        )
-        wide = widen(ctx.step("widen"), sums, RING64)
-        p = self._score(ctx.step("score"), upto, wide, node_sum, share)
-        found = Found(p, q, tag, highest.valid, [sums])
+        part, tag = choose_extreme(ctx.step("extreme"), highest, lowest, nodes.size, share, shape.distance_bits)
+        p = self._score(ctx.step("score"), upto, part, node_sum, share)
+        found = Found(p, q, tag, highest.valid, [part.narrow(ring)])
         return self._worth(ctx.step("worth"), found, node_sum) if shape.checks_gain else found
 
     def _score(

@@ -311,7 +311,7 @@ def train_fast(
     Ties: highest score, then lowest place, then lowest feature.
     """
     trainer = FastTrainer(ctx, x, y, weights, shape, progress, fan_in)
-    inner = [trainer.layer(ctx.step(f"layer{k}"), k) for k in range(shape.height)]
+    inner = [trainer.layer(ctx.turn("layer", k), k) for k in range(shape.height)]
     last = trainer.leaves(ctx.step("leaves"))
     stored = ctx.step("stored")
     codes = as_stored(stored.step("codes"), [code for _, code, _ in inner], RING32)

@@ -128,15 +128,15 @@ class FastCost:
             cost, sums = self._extreme(), [shape.sum_ring]
         if shape.checks_gain:
             cost += self._gain()
-        cost += gates_cost(self.tag, n) + bit_to_ring_cost(self.tag * n, self.count_ring)
-        return cost + multiply_bit_cost(n, [shape.score_ring, RING64, self.count_ring, *sums])
+        cost += bit_to_ring_cost(self.tag * n, self.count_ring)
+        return cost + multiply_bit_cost(n, [shape.score_ring, RING64, self.count_ring, self.count_ring, *sums])
 
     def _extreme(self) -> Cost:
         n, tag, ring = self.length, self.tag, self.shape.sum_ring
-        cost = dot_cost(2 * n, RING64) + widen_cost(n, ring, RING64) * 2
+        cost = dot_cost(2 * n, RING64) + widen_cost(2 * n, ring, RING64)
         cost += gates_cost(tag, n) + carry_out_cost(tag, n) + bit_to_ring_cost(n, RING64)
         cost += product_sign_cost(n, RING64, self.shape.distance_bits + 2)
-        cost += multiply_bit_cost(n, [ring]) + gates_cost(tag, n)
+        cost += multiply_bit_cost(n, [RING64]) + gates_cost(tag, n)
         cost += dot_cost(2 * n, RING64)
         if self.shape.score_ring == RING64:
             return cost + dot_cost(n, RING64)

@@ -44,7 +44,7 @@ def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: Tr
     x = feature_values(ctx.step("features"), x, shape)
     number = public(ctx, np.ones(count, shape.number_ring.dtype), shape.number_ring)
     for k, (numbers, attributes, thresholds) in enumerate(tree.inner):
-        step = ctx.step(f"layer{k}")
+        step = ctx.turn("layer", k)
         columns = [attributes.narrow(RING32), thresholds.narrow(shape.value_ring)]
         attribute, threshold = lookup(step.step("node"), numbers.narrow(number.ring), columns, number, k + 1)
         value = _chosen_value(step.step("value"), x, attribute)

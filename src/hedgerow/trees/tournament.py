@@ -123,16 +123,15 @@ def choose_extreme(
     highest: Contender,
     lowest: Contender,
     size: ArithmeticShare,
-    extremes: ArithmeticShare,
     share: ArithmeticShare,
     bits: int,
 ) -> tuple[ArithmeticShare, BinaryShare]:
-    """u1 and tag of the better of the two extremes; keys are u1 itself here.
+    """u1 and tag of the better of the two extremes; keys are u1 itself here, in 2^64.
 
-    ``size`` is s, ``extremes`` u1_max + u1_min and ``share`` u·s1; D_max + D_min = s·(u1_max + u1_min) - 2·u·s1 has at
-    most ``bits`` bits: where it is negative the lowest is farther away from the mean, where it is zero the lower
-    attribute wins.
+    ``size`` is s and ``share`` u·s1; D_max + D_min = s·(u1_max + u1_min) - 2·u·s1 has at most ``bits`` bits: where it
+    is negative the lowest is farther away from the mean, where it is zero the lower attribute wins.
     """
+    extremes = highest.keys[0] + lowest.keys[0]
     earlier = bit_to_ring(ctx.step("bit"), tag_less(ctx.step("earlier"), lowest.tag, highest.tag), RING64)
     take_lowest = product_sign(ctx.step("sign"), [size], [extremes.scale(2)], bits + 2, -(share.scale(4) + earlier))
     (key,) = select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
