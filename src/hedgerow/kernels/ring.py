@@ -56,34 +56,45 @@ def flip_dealt(dealt: Any, known: Any, constant: Any, mask: Any, out: Any) -> No
 
 
 @kernel(
-    "void(u8[::1],u8[::1],u2[::1],u2[::1],u2[::1],u2[::1])",
-    "void(u8[::1],u8[::1],u4[::1],u4[::1],u4[::1],u4[::1])",
-    "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],u8[::1])",
+    "void(u8[:,::1],u8[:,::1],u2[:,:,::1],u2[:,:,::1],u2[:,:,::1],u2[:,:,::1])",
+    "void(u8[:,::1],u8[:,::1],u4[:,:,::1],u4[:,:,::1],u4[:,:,::1],u4[:,:,::1])",
+    "void(u8[:,::1],u8[:,::1],u8[:,:,::1],u8[:,:,::1],u8[:,:,::1],u8[:,:,::1])",
 )
-def deal_selected(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any, out: Any) -> None:
-    """``out = (bits_left ^ bits_right) * (left + right) - mask``: the dealer's product of what it knows."""
-    for i in range(out.shape[0]):
-        bit = ((bits_left[i >> 6] ^ bits_right[i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
-        out[i] = bit * (left[i] + right[i]) - mask[i]
+def deal_table(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any, out: Any) -> None:
+    """The dealer's products of what it knows, by term and column: the bit itself, then the bit times every column.
+
+    ``out[t, 0] = bit[t] - mask[t, 0]`` and ``out[t, 1 + c] = bit[t] * (left[t, c] + right[t, c]) - mask[t, 1 + c]``.
+    """
+    for t in range(out.shape[0]):
+        for i in range(out.shape[2]):
+            bit = ((bits_left[t, i >> 6] ^ bits_right[t, i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
+            out[t, 0, i] = bit - mask[t, 0, i]
+        for c in range(left.shape[1]):
+            for i in range(out.shape[2]):
+                bit = ((bits_left[t, i >> 6] ^ bits_right[t, i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
+                out[t, 1 + c, i] = bit * (left[t, c, i] + right[t, c, i]) - mask[t, 1 + c, i]
 
 
 @kernel(
-    "void(u2[::1],u2[::1],u8[::1],u2[::1],u2[::1],b1,u2[::1])",
-    "void(u4[::1],u4[::1],u8[::1],u4[::1],u4[::1],b1,u4[::1])",
-    "void(u8[::1],u8[::1],u8[::1],u8[::1],u8[::1],b1,u8[::1])",
+    "void(u2[:,:,::1],u8[:,::1],u2[:,:,::1],u2[:,:,::1],b1,u2[:,::1],u2[:,::1])",
+    "void(u4[:,:,::1],u8[:,::1],u4[:,:,::1],u4[:,:,::1],b1,u4[:,::1],u4[:,::1])",
+    "void(u8[:,:,::1],u8[:,::1],u8[:,:,::1],u8[:,:,::1],b1,u8[:,::1],u8[:,::1])",
 )
-def answer_selected(
-    dealt_bit: Any, dealt_product: Any, known: Any, common: Any, own: Any, constant: Any, out: Any
-) -> None:
-    """Add one answering party's part of ``(dealt_bit XOR known) * x`` to ``out``.
+def answer_table(dealt: Any, known: Any, common: Any, own: Any, constant: Any, mask: Any, out: Any) -> None:
+    """One answering party's part of the sum over the terms of ``(dealt bit XOR known) * x``, masked, for every column.
 
     ``common`` is the summand of x both answering parties know, ``own`` the one this party shares with the dealer.
     """
     share = np.uint64(1) if constant else np.uint64(0)
-    for i in range(out.shape[0]):
-        bit = (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
-        value = (dealt_product[i] + dealt_bit[i] * common[i]) * (np.uint64(1) - np.uint64(2) * bit)
-        out[i] += value + bit * (own[i] + share * common[i])
+    for c in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[c, i] = np.uint64(0) - mask[c, i]
+        for t in range(dealt.shape[0]):
+            for i in range(out.shape[1]):
+                bit = (known[t, i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
+                value = dealt[t, 1 + c, i] + dealt[t, 0, i] * common[t, c, i]
+                value *= np.uint64(1) - np.uint64(2) * bit
+                out[c, i] += value + bit * (own[t, c, i] + share * common[t, c, i])
 
 
 @kernel(

@@ -99,36 +99,36 @@ def prefix_sum_words(x: Any, out: Any) -> None:
         out[i, 0], out[i, 1] = low, high
 
 
-@kernel("void(u8[::1],u8[::1],u8[:,::1],u8[:,::1])")
-def deal_bits_words(left: Any, right: Any, mask: Any, out: Any) -> None:
-    """``out = (left ^ right) - mask`` for packed bits lifted into the ring."""
-    for i in range(out.shape[0]):
-        bit = ((left[i >> 6] ^ right[i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
-        out[i, 0], out[i, 1] = subtract128(bit, np.uint64(0), mask[i, 0], mask[i, 1])
+@kernel("void(u8[:,::1],u8[:,::1],u8[:,:,:,::1],u8[:,:,:,::1],u8[:,:,:,::1],u8[:,:,:,::1])")
+def deal_table_words(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any, out: Any) -> None:
+    """The dealer's products of what it knows; see the kernel of one word."""
+    for t in range(out.shape[0]):
+        for i in range(out.shape[2]):
+            bit = ((bits_left[t, i >> 6] ^ bits_right[t, i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
+            out[t, 0, i, 0], out[t, 0, i, 1] = subtract128(bit, np.uint64(0), mask[t, 0, i, 0], mask[t, 0, i, 1])
+            for c in range(left.shape[1]):
+                low, high = add128(left[t, c, i, 0], left[t, c, i, 1], right[t, c, i, 0], right[t, c, i, 1])
+                low, high = subtract128(bit * low, bit * high, mask[t, 1 + c, i, 0], mask[t, 1 + c, i, 1])
+                out[t, 1 + c, i, 0], out[t, 1 + c, i, 1] = low, high
 
 
-@kernel("void(u8[::1],u8[::1],u8[:,::1],u8[:,::1],u8[:,::1],u8[:,::1])")
-def deal_selected_words(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any, out: Any) -> None:
-    """``out = (bits_left ^ bits_right) * (left + right) - mask``: the dealer's product of what it knows."""
-    for i in range(out.shape[0]):
-        bit = ((bits_left[i >> 6] ^ bits_right[i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
-        low, high = add128(left[i, 0], left[i, 1], right[i, 0], right[i, 1])
-        out[i, 0], out[i, 1] = subtract128(bit * low, bit * high, mask[i, 0], mask[i, 1])
-
-
-@kernel("void(u8[:,::1],u8[:,::1],u8[::1],u8[:,::1],u8[:,::1],b1,u8[:,::1])")
-def answer_selected_words(
-    dealt_bit: Any, dealt_product: Any, known: Any, common: Any, own: Any, constant: Any, out: Any
-) -> None:
-    """Add one answering party's part of ``(dealt_bit XOR known) * x`` to ``out``; see the kernel of one word."""
+@kernel("void(u8[:,:,:,::1],u8[:,::1],u8[:,:,:,::1],u8[:,:,:,::1],b1,u8[:,:,::1],u8[:,:,::1])")
+def answer_table_words(dealt: Any, known: Any, common: Any, own: Any, constant: Any, mask: Any, out: Any) -> None:
+    """One answering party's part of the selected sums; see the kernel of one word."""
     share = np.uint64(1) if constant else np.uint64(0)
-    for i in range(out.shape[0]):
-        low, high = multiply128(dealt_bit[i, 0], dealt_bit[i, 1], common[i, 0], common[i, 1])
-        low, high = add128(low, high, dealt_product[i, 0], dealt_product[i, 1])
-        bit = (known[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
-        # The negative is added twice where the bit is set, so that nothing branches on it.
-        twice_low, twice_high = add128(bit * low, bit * high, bit * low, bit * high)
-        low, high = subtract128(low, high, twice_low, twice_high)
-        low, high = add128(low, high, bit * own[i, 0], bit * own[i, 1])
-        low, high = add128(low, high, bit * share * common[i, 0], bit * share * common[i, 1])
-        out[i, 0], out[i, 1] = add128(out[i, 0], out[i, 1], low, high)
+    zero = np.uint64(0)
+    for c in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            sum_low, sum_high = subtract128(zero, zero, mask[c, i, 0], mask[c, i, 1])
+            for t in range(dealt.shape[0]):
+                common_low, common_high = common[t, c, i, 0], common[t, c, i, 1]
+                low, high = multiply128(dealt[t, 0, i, 0], dealt[t, 0, i, 1], common_low, common_high)
+                low, high = add128(low, high, dealt[t, 1 + c, i, 0], dealt[t, 1 + c, i, 1])
+                bit = (known[t, i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
+                # The negative is added twice where the bit is set, so that nothing branches on it.
+                twice_low, twice_high = add128(bit * low, bit * high, bit * low, bit * high)
+                low, high = subtract128(low, high, twice_low, twice_high)
+                low, high = add128(low, high, bit * own[t, c, i, 0], bit * own[t, c, i, 1])
+                low, high = add128(low, high, bit * share * common_low, bit * share * common_high)
+                sum_low, sum_high = add128(sum_low, sum_high, low, high)
+            out[c, i, 0], out[c, i, 1] = sum_low, sum_high

@@ -7,7 +7,8 @@ neighbours do the rest locally and exchange masked halves. No separate conversio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,43 +18,73 @@ from ..kernels import word128
 from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
 from .cost import Cost, Thirds, thirds_of
-from .packet import packet, packet_bytes, views
 
 
-def _distinct(rings: Sequence[Ring]) -> list[Ring]:
-    return sorted(set(rings), key=lambda ring: ring.bits)
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The columns of one ring: their places in a row of the table and their summands, by term and column."""
+
+    ring: Ring
+    columns: list[int]
+    left: Words
+    right: Words
+
+    @staticmethod
+    def all(table: Sequence[Sequence[ArithmeticShare]]) -> list[_Group]:
+        """The columns of a table by ring, wide rings first, so that packets are aligned."""
+        rings = [x.ring for x in table[0]]
+        return [_Group.of(ring, table) for ring in sorted(set(rings), key=lambda ring: -ring.bits)]
+
+    @staticmethod
+    def of(ring: Ring, table: Sequence[Sequence[ArithmeticShare]]) -> _Group:
+        """The columns of one ring."""
+        columns = [index for index, x in enumerate(table[0]) if x.ring == ring]
+        shares = [row[index] for row in table for index in columns]
+        shape = (len(table), len(columns), *ring.shape(len(shares[0])))
+        left, right = shares[0].left, shares[0].right
+        if len(shares) > 1:
+            left, right = (np.concatenate(side) for side in ([x.left for x in shares], [x.right for x in shares]))
+        return _Group(ring, columns, left.reshape(shape), right.reshape(shape))
+
+    def both(self, block: slice) -> tuple[Words, Words]:
+        """Left and right summands of a block."""
+        return np.ascontiguousarray(self.left[:, :, block]), np.ascontiguousarray(self.right[:, :, block])
 
 
-def _dealt(terms: int, rings: Sequence[Ring]) -> list[Ring]:
-    """The rings of dealt columns, term by term: the bit once in every ring that occurs, then one product a column."""
-    return [*_distinct(rings), *rings] * terms
+def _dealt_bytes(terms: int, rings: Sequence[Ring]) -> int:
+    """Bytes dealt for an item: per term the bit once in every ring that occurs, and one product a column."""
+    return terms * (sum(ring.nbytes for ring in set(rings)) + sum(ring.nbytes for ring in rings))
 
 
-def _kernels(ring: Ring) -> tuple[Any, Any, Any]:
-    """What deals bits, deals products and answers in a ring."""
+def _kernels(ring: Ring) -> tuple[Any, Any]:
+    """What deals and what answers in a ring."""
     if ring.bits == 128:
-        return word128.deal_bits_words, word128.deal_selected_words, word128.answer_selected_words
-    return ring_kernels.deal_bits, ring_kernels.deal_selected, ring_kernels.answer_selected
+        return word128.deal_table_words, word128.answer_table_words
+    return ring_kernels.deal_table, ring_kernels.answer_table
 
 
-def _negate(ring: Ring, words: Words, out: Words) -> None:
-    """``out = -words``, without a copy where a word is an item."""
-    if ring.bits == 128:
-        out[:] = ring.subtract(ring.zeros(1), words)
-    else:
-        np.negative(words, out=out)
+def _cut(buffer: Words, groups: Sequence[_Group], terms: int, extra: int, size: int) -> list[Words]:
+    """A packet's tables, one a group: ``terms`` rows (none if 0) of its columns and ``extra`` more, ``size`` items."""
+    tables, start = [], 0
+    for group in groups:
+        rows = len(group.columns) + extra
+        stop = start + max(1, terms) * rows * size * group.ring.nbytes
+        shape = (terms, rows) if terms else (rows,)
+        tables.append(buffer[start:stop].view(group.ring.dtype).reshape(*shape, *group.ring.shape(size)))
+        start = stop
+    return tables
 
 
 class _Bits(Protocol):
-    """The bits of a selection, term by term: what the dealer of a block knows of them and what the others do."""
+    """The bits of a selection, a packed row a term: what the dealer of a block knows of them and what the others do."""
 
-    def own(self, term: int) -> tuple[Words, Words]:
-        """Two packed summands whose sum this party deals, in its own block."""
+    def own(self) -> tuple[Words, Words]:
+        """Two summands whose sum this party deals, in its own block."""
 
     def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
         """The round of the dealing."""
 
-    def known(self, term: int) -> tuple[Words, Words]:
+    def known(self) -> tuple[Words, Words]:
         """After it, what both answering parties know, in the block of the left neighbour and in that of the right."""
 
 
@@ -61,19 +92,19 @@ class _SharedBits:
     """Bits that are shared."""
 
     def __init__(self, ctx: Context, bits: Sequence[BinaryShare], thirds: Thirds) -> None:
-        self.bits = bits
+        self.bits = bits[0] if len(bits) == 1 else BinaryShare.stack(bits)
         self.blocks = [thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right)]
 
-    def own(self, term: int) -> tuple[Words, Words]:
-        block, bit = self.blocks[0], self.bits[term]
-        return np.ascontiguousarray(bit.left[0, block]), np.ascontiguousarray(bit.right[0, block])
+    def own(self) -> tuple[Words, Words]:
+        block = self.blocks[0]
+        return np.ascontiguousarray(self.bits.left[:, block]), np.ascontiguousarray(self.bits.right[:, block])
 
     def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
         ctx.exchange(to_left=dealt, from_right=incoming)
 
-    def known(self, term: int) -> tuple[Words, Words]:
-        (_, before, after), bit = self.blocks, self.bits[term]
-        return np.ascontiguousarray(bit.right[0, before]), np.ascontiguousarray(bit.left[0, after])
+    def known(self) -> tuple[Words, Words]:
+        _, before, after = self.blocks
+        return np.ascontiguousarray(self.bits.right[:, before]), np.ascontiguousarray(self.bits.left[:, after])
 
 
 class _UnsharedBit:
@@ -83,10 +114,12 @@ class _UnsharedBit:
 
     def __init__(self, ctx: Context, summand: Words, thirds: Thirds, passing: Words) -> None:
         own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
-        self.mine, self.before, self.after = (np.ascontiguousarray(summand[block]) for block in (own, before, after))
+        self.mine, self.before, self.after = (
+            np.ascontiguousarray(summand[None, block]) for block in (own, before, after)
+        )
         self.passing, self.passed = passing, np.empty_like(passing)
 
-    def own(self, term: int) -> tuple[Words, Words]:
+    def own(self) -> tuple[Words, Words]:
         return self.mine, np.zeros_like(self.mine)
 
     def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
@@ -99,7 +132,7 @@ class _UnsharedBit:
         )
         self.before, self.after = self.before ^ other_before, self.after ^ other_after
 
-    def known(self, term: int) -> tuple[Words, Words]:
+    def known(self) -> tuple[Words, Words]:
         return self.before, self.after
 
 
@@ -146,76 +179,72 @@ def _select_sum(
     for row in table:
         if [x.ring for x in row] != rings or any(len(x) != count for x in row):
             raise ValueError(f"columns of {count} items in the same rings are needed; got {list(row)!r}")
-    distinct = _distinct(rings)
-    stride = len(distinct) + len(rings)
+    groups, terms = _Group.all(table), len(table)
     thirds = thirds_of(count)
     own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
-    size = {p: thirds.size(p) for p in range(3)}
+    size, block = {p: thirds.size(p) for p in range(3)}, {p: thirds.items(p) for p in range(3)}
+    dealt_bytes, answer_bytes = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
 
-    def items(side: Words, party: int) -> Words:
-        return np.ascontiguousarray(side[thirds.items(party)])
+    def dealt_tables(buffer: Words, party: int) -> list[Words]:
+        return _cut(buffer, groups, terms, 1, size[party])
 
-    def masks(draw: Callable[[int, Any], Words], columns: Sequence[Ring], party: int) -> list[Words]:
-        return views(draw(packet_bytes(columns, size[party]), np.uint8), columns, size[party])
+    def answer_tables(buffer: Words, party: int) -> list[Words]:
+        return _cut(buffer, groups, 0, 0, size[party])
 
-    columns = _dealt(len(table), rings)
-    dealt_buffer, dealt = packet(columns, size[own])
-    dealt_masks = masks(ctx.with_right, columns, own)
-    for t, row in enumerate(table):
-        left, right = bits.own(t)
-        for k, ring in enumerate(distinct, start=t * stride):
-            _kernels(ring)[0](left, right, dealt_masks[k], dealt[k])
-        for k, x in enumerate(row, start=t * stride + len(distinct)):
-            _kernels(x.ring)[1](left, right, items(x.left, own), items(x.right, own), dealt_masks[k], dealt[k])
-    dealt_before = masks(ctx.with_left, columns, before)
-    after_buffer, dealt_after = packet(columns, size[after])
-    bits.exchange(ctx, dealt_buffer, after_buffer)
+    own_left, own_right = bits.own()
+    dealt = np.empty(dealt_bytes * size[own], np.uint8)
+    masks = dealt_tables(ctx.with_right(dealt.nbytes, np.uint8), own)
+    for group, mask, out in zip(groups, masks, dealt_tables(dealt, own), strict=True):
+        _kernels(group.ring)[0](own_left, own_right, *group.both(block[own]), mask, out)
+    dealt_before = dealt_tables(ctx.with_left(dealt_bytes * size[before], np.uint8), before)
+    incoming = np.empty(dealt_bytes * size[after], np.uint8)
+    bits.exchange(ctx, dealt, incoming)
+    dealt_after = dealt_tables(incoming, after)
 
-    right_own = masks(ctx.with_right, rings, own)
-    left_before = masks(ctx.with_left, rings, before)
-    right_after = masks(ctx.with_right, rings, after)
-    left_own = masks(ctx.with_left, rings, own)
-    buffer_before, half_before = packet(rings, size[before])
-    buffer_after, half_after = packet(rings, size[after])
-    for p, ring in enumerate(rings):
-        _negate(ring, left_before[p], half_before[p])
-        _negate(ring, right_after[p], half_after[p])
-    for t, row in enumerate(table):
-        known_before, known_after = bits.known(t)
-        for p, x in enumerate(row):
-            one, product = t * stride + distinct.index(x.ring), t * stride + len(distinct) + p
-            answer = _kernels(x.ring)[2]
-            answer(
-                dealt_before[one], dealt_before[product], known_before,
-                items(x.right, before), items(x.left, before), True, half_before[p],
-            )  # fmt: skip
-            answer(
-                dealt_after[one], dealt_after[product], known_after,
-                items(x.left, after), items(x.right, after), False, half_after[p],
-            )  # fmt: skip
-    other_before_buffer, other_before = packet(rings, size[before])
-    other_after_buffer, other_after = packet(rings, size[after])
-    ctx.exchange(
-        to_right=buffer_before, to_left=buffer_after, from_right=other_before_buffer, from_left=other_after_buffer
-    )
+    right_own = answer_tables(ctx.with_right(answer_bytes * size[own], np.uint8), own)
+    left_before = answer_tables(ctx.with_left(answer_bytes * size[before], np.uint8), before)
+    right_after = answer_tables(ctx.with_right(answer_bytes * size[after], np.uint8), after)
+    left_own = answer_tables(ctx.with_left(answer_bytes * size[own], np.uint8), own)
+    to_right, to_left = (np.empty(answer_bytes * size[p], np.uint8) for p in (before, after))
+    half_before, half_after = answer_tables(to_right, before), answer_tables(to_left, after)
+    known_before, known_after = bits.known()
+    for g, group in enumerate(groups):
+        answer = _kernels(group.ring)[1]
+        near, common = group.both(block[before])
+        answer(dealt_before[g], known_before, common, near, True, left_before[g], half_before[g])
+        common, near = group.both(block[after])
+        answer(dealt_after[g], known_after, common, near, False, right_after[g], half_after[g])
+    from_right, from_left = np.empty_like(to_right), np.empty_like(to_left)
+    ctx.exchange(to_right=to_right, to_left=to_left, from_right=from_right, from_left=from_left)
 
-    results = []
-    for p, ring in enumerate(rings):
-        left, right = ring.empty(count), ring.empty(count)
-        left[thirds.items(own)], right[thirds.items(own)] = left_own[p], right_own[p]
-        left[thirds.items(before)] = left_before[p]
-        right[thirds.items(before)] = ring.add(half_before[p], other_before[p])
-        left[thirds.items(after)] = ring.add(half_after[p], other_after[p])
-        right[thirds.items(after)] = right_after[p]
-        results.append(ArithmeticShare(left, right, ring))
+    other_before, other_after = answer_tables(from_right, before), answer_tables(from_left, after)
+    results: list[ArithmeticShare] = [table[0][0]] * len(rings)
+    for g, group in enumerate(groups):
+        ring = group.ring
+        left, right = np.empty_like(group.left[0]), np.empty_like(group.left[0])
+        left[:, block[own]], right[:, block[own]] = left_own[g], right_own[g]
+        left[:, block[before]], right[:, block[after]] = left_before[g], right_after[g]
+        _sum_into(ring, half_before[g], other_before[g], right[:, block[before]])
+        _sum_into(ring, half_after[g], other_after[g], left[:, block[after]])
+        for k, column in enumerate(group.columns):
+            results[column] = ArithmeticShare(left[k], right[k], ring)
     return results
+
+
+def _sum_into(ring: Ring, a: Words, b: Words, out: Words) -> None:
+    """``out = a + b`` for tables of columns."""
+    if ring.bits != 128:
+        np.add(a, b, out=out)
+        return
+    for k in range(len(a)):
+        out[k] = ring.add(a[k], b[k])
 
 
 def select_sum_cost(count: int, terms: int, rings: Sequence[Ring]) -> Cost:
     """Cost of :func:`select_sum`: 2 rounds; in all, per term a bit for every ring used and an element per column are
     dealt, and two elements per column answer."""
     thirds = thirds_of(count)
-    dealt, answered = packet_bytes(_dealt(terms, rings), 1), packet_bytes(rings, 1)
+    dealt, answered = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
 
     def sent(party: int) -> int:
         neighbours = thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3)
