@@ -27,7 +27,7 @@ _HELLO = struct.Struct("<8sHBB16s32s")
 _NAME = b"HEDGEROW"
 _SOCKET_BUFFER = 4 << 20
 _FAREWELL_SECONDS = 1.0
-_LOOKS = 200
+_LOOKS = 1000
 
 
 class Acceptor(Protocol):
