@@ -25,7 +25,8 @@ from .gate import Index, gates_cost, layer
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """``bits`` bits cut into ``number`` chunks: the lowest of ``lowest`` bits, the highest ``fours`` of four bits, the
-    others of three. Fours cost monomials, so there are only as many as it takes to save a level of the tree."""
+    others of three. Fours cost bytes, so there are only as many as it takes to save a level of the tree, and none where
+    that would cost more than a tenth (and more than a bit an item)."""
 
     bits: int
     number: int
@@ -34,14 +35,26 @@ class Chunks:
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def of(bits: int) -> Chunks:
-        """The chunks of so many bits."""
+    def of(bits: int, carries: bool) -> Chunks:
+        """The chunks of so many bits, for a comparison (``carries``) or an equality."""
         threes, fewest = -(-bits // 3), -(-bits // 4)
+        plain = Chunks(bits, threes, bits - 3 * (threes - 1), 0)
         if _levels(fewest) == _levels(threes):
-            return Chunks(bits, threes, bits - 3 * (threes - 1), 0)
+            return plain
         number = 1 << _levels(fewest)
         fours = bits - 3 * number
-        return Chunks(bits, number, 4 if fours == number else 3, fours)
+        short = Chunks(bits, number, 4 if fours == number else 3, fours)
+        return short if short.sent(carries) <= max(1 + plain.sent(carries), 1.1 * plain.sent(carries)) else plain
+
+    def sent(self, carries: bool) -> float:
+        """Bits a party sends for an item."""
+        gates, number = self.number - 1, self.number
+        if carries:
+            gates = 0
+            while number > 1:
+                gates += 2 * (number // 2) - 1
+                number = (number + 1) // 2
+        return (self.monomials + 2 * self.rows(carries)) / 3 + gates
 
     @property
     def monomials(self) -> int:
