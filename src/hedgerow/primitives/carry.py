@@ -21,12 +21,15 @@ from ..sharing.ring import Words
 from .cost import Cost, Thirds, thirds_of
 from .gate import Index, gates_cost, layer
 
+FEW = 1 << 14
+"""Up to so many items a round takes longer than the bytes that would save it; see docs/adr/0001-comparison.md."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """``bits`` bits cut into ``number`` chunks: the lowest of ``lowest`` bits, the highest ``fours`` of four bits, the
-    others of three. Fours cost bytes, so there are only as many as it takes to save a level of the tree, and none where
-    that would cost more than a tenth (and more than a bit an item)."""
+    others of three. Fours cost bytes, so there are only as many as it takes to save a level of the tree; and none where
+    many items would each cost more than a tenth, and a bit, more."""
 
     bits: int
     number: int
@@ -35,8 +38,8 @@ class Chunks:
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def of(bits: int, carries: bool) -> Chunks:
-        """The chunks of so many bits, for a comparison (``carries``) or an equality."""
+    def of(bits: int, carries: bool, few: bool) -> Chunks:
+        """The chunks of so many bits, for comparisons (``carries``) or equalities of ``few`` items, or of many."""
         threes, fewest = -(-bits // 3), -(-bits // 4)
         plain = Chunks(bits, threes, bits - 3 * (threes - 1), 0)
         if _levels(fewest) == _levels(threes):
@@ -44,7 +47,8 @@ class Chunks:
         number = 1 << _levels(fewest)
         fours = bits - 3 * number
         short = Chunks(bits, number, 4 if fours == number else 3, fours)
-        return short if short.sent(carries) <= max(1 + plain.sent(carries), 1.1 * plain.sent(carries)) else plain
+        cheap = short.sent(carries) <= max(1 + plain.sent(carries), 1.1 * plain.sent(carries))
+        return short if few or cheap else plain
 
     def sent(self, carries: bool) -> float:
         """Bits a party sends for an item."""

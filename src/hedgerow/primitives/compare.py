@@ -9,6 +9,7 @@ import numpy as np
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, reveal_bits
 from ..sharing.ring import Words
 from .carry import (
+    FEW,
     Chunks,
     Known,
     UnsharedSum,
@@ -43,7 +44,7 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
 
 
 def _top_bit(ctx: Context, known: Known, bits: int, thirds: Thirds) -> BinaryShare:
-    chunks = Chunks.of(bits - 1, carries=True)
+    chunks = Chunks.of(bits - 1, True, thirds.count <= FEW)
     rows = chunk_rows(ctx, known, thirds, chunks, carries=True)
     top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
     if bits == 1:
@@ -53,7 +54,7 @@ def _top_bit(ctx: Context, known: Known, bits: int, thirds: Thirds) -> BinarySha
 
 def top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`top_bit`: 14 bytes per item and party for 64 bits."""
-    chunks = Chunks.of(bits - 1, carries=True)
+    chunks = Chunks.of(bits - 1, True, count <= FEW)
     return chunk_rows_cost(count, chunks, 1, True) + carry_out_cost(chunks.number, count)
 
 
@@ -64,7 +65,7 @@ def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
     summands of it are masked by a share of zero.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds, chunks = thirds_of(len(x)), Chunks.of(bits - 1, carries=True)
+    thirds, chunks = thirds_of(len(x)), Chunks.of(bits - 1, True, len(x) <= FEW)
     rows = chunk_rows(ctx, complete(ctx, x, bits, thirds), thirds, chunks, carries=True)
     top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
     if bits == 1:
@@ -126,7 +127,7 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = thirds_of(len(x))
-    chunks = Chunks.of(bits, carries=False)
+    chunks = Chunks.of(bits, False, len(x) <= FEW)
     rows = chunk_rows(ctx, complete(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
     while rows.rows > 1:
         half = rows.rows // 2
@@ -143,8 +144,9 @@ def equal(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> Bi
 
 def equal_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`equal` and :func:`is_zero`."""
-    number = Chunks.of(bits, carries=False).number
-    cost = chunk_rows_cost(count, Chunks.of(bits, carries=False), 0, False)
+    chunks = Chunks.of(bits, False, count <= FEW)
+    number = chunks.number
+    cost = chunk_rows_cost(count, chunks, 0, False)
     while number > 1:
         cost += gates_cost(number // 2, count)
         number = (number + 1) // 2
