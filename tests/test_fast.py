@@ -15,6 +15,7 @@ from hedgerow.reference.tree import fast_rule, train
 from hedgerow.sharing import RING32, RING64, reconstruct, split, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from hedgerow.transport import NETWORKS, Network
+from hedgerow.trees.entries import layers_together
 from hedgerow.trees.fast import train_fast
 from hedgerow.trees.fast_cost import FastCost
 from hedgerow.trees.model import decode, reconstruct_tree
@@ -119,6 +120,7 @@ def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits)
     parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
     cost = FastCost(shape)
     steps = {f"layer{k}": cost.layer(k) for k in range(height)}
+    steps |= {f"entries{k}": cost.entries(k) for k in range(0, height, layers_together(shape))}
     steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():

@@ -194,7 +194,7 @@ def test_every_step_costs_what_the_formulas_say(shape):
     problems.train_secure(*table_for(shape), shape, parties)
     cost = FastCost(shape)
     steps = {f"layer{k}/": cost.layer(k) for k in range(shape.height)} | {"leaves/": cost.leaves()}
-    steps["absent/"] = cost.absent()
+    steps |= {"absent/": cost.absent(), "entries0/": cost.entries(0)}
     if cost.sums:
         steps["rows/"] = cost.sums.rows()
     for party, transport in enumerate(parties.transports):

@@ -25,14 +25,12 @@ from ..primitives import (
     ring_to_bits_cost,
     select_sum,
     widen,
-    widen_cost,
     widen_many,
 )
-from ..primitives.cost import FREE
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
 from .choice import Choice, Criterion, Leaves, best_tests
+from .entries import Entries, Layer, as_stored, at_front, layers_together
 from .extremes import Extremes
-from .front import to_front
 from .model import SharedTree
 from .nodes import Nodes, masked, packed_mask
 from .order import Orders, View, partition, rows_passing
@@ -104,8 +102,8 @@ class FastTrainer:
         views = self.orders.views(ctx.step("order"), [])
         self.orders = self.orders.moved(partition(ctx.step("partition"), views, whole, present, earlier, passes))
 
-    def layer(self, ctx: Context, k: int) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
-        """Train the nodes of layer k and step on; returns node numbers, attributes, thresholds."""
+    def layer(self, ctx: Context, k: int) -> Entries:
+        """Train the nodes of layer k and step on; returns what its entries are made of."""
         self.progress(k, "order")
         nodes, criterion = self.nodes, self.criterion
         views = self.orders.views(ctx.step("order"), criterion.columns)
@@ -225,22 +223,12 @@ class FastTrainer:
         choice: Choice,
         ends: _Ends,
         at_last: BinaryShare,
-    ) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare]:
-        """One entry a node: its number, feature and threshold, at the front, padded with NULL."""
-        nodes, n = self.nodes, self.shape.rows
-        kept = ends.last ^ ends.whole
+    ) -> Entries:
+        """What the layer's entries are made of."""
         bits, sums = self._threshold_terms(ctx, views, at_last)
         (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
-        # A node that does not split has code 0; feature 1 with threshold 0 is the paper's always-false test.
-        one = self._ones(ctx)
-        number, code = select_sum(
-            ctx.step("number"),
-            [ends.last, ends.whole],
-            [[nodes.number.narrow(self.number_ring), choice.code], [nodes.number.narrow(self.number_ring), one]],
-        )
-        length = self.shape.layer_length(k)
-        number, code, threshold = to_front(ctx.step("front"), kept, n, [number[:n], code[:n], threshold[:n]], length)
-        return number, code, threshold
+        number = self.nodes.number.narrow(self.number_ring)
+        return Entries(k, ends.last, ends.whole, number, choice.code, threshold)
 
     def _threshold_terms(
         self, ctx: Context, views: Sequence[View], at_last: BinaryShare
@@ -311,27 +299,15 @@ def train_fast(
     Ties: highest score, then lowest place, then lowest feature.
     """
     trainer = FastTrainer(ctx, x, y, weights, shape, progress, fan_in)
-    inner = [trainer.layer(ctx.turn("layer", k), k) for k in range(shape.height)]
+    inner: list[Layer] = []
+    together = layers_together(shape)
+    for start in range(0, shape.height, together):
+        layers = range(start, min(shape.height, start + together))
+        entries = [trainer.layer(ctx.turn("layer", k), k) for k in layers]
+        inner += at_front(ctx.turn("entries", start), shape, entries)
     last = trainer.leaves(ctx.step("leaves"))
     stored = ctx.step("stored")
     codes = as_stored(stored.step("codes"), [code for _, code, _ in inner], RING32)
     thresholds = as_stored(stored.step("thresholds"), [threshold for _, _, threshold in inner], shape.value_ring)
     numbers = [number for number, _, _ in inner]
     return SharedTree(list(zip(numbers, codes, thresholds, strict=True)), (last.number, last.label), last.counts)
-
-
-def as_stored(ctx: Context, columns: Sequence[ArithmeticShare], ring: Ring) -> list[ArithmeticShare]:
-    """Columns of any lengths in the ring that trees are stored in. Cost: :func:`as_stored_cost`."""
-    if not columns:
-        return []
-    wide = widen(ctx, ArithmeticShare.concatenate(columns), ring)
-    ends = np.cumsum([len(column) for column in columns]).tolist()
-    return [wide[end - len(column) : end] for column, end in zip(columns, ends, strict=True)]
-
-
-def as_stored_cost(shape: TreeShape) -> Cost:
-    """Cost of bringing all features' numbers and thresholds into the rings that trees are stored in."""
-    count = sum(shape.layer_length(k) for k in range(shape.height))
-    if count == 0:
-        return FREE
-    return widen_cost(count, shape.count_ring, RING32) + widen_cost(count, shape.sorted_ring, shape.value_ring)

@@ -26,8 +26,9 @@ from ..primitives import (
 from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64, RING128, Ring
+from .entries import as_stored_cost, at_front_cost, layers_together
 from .extremes import mean_cost
-from .fast import EQUALITY_BLOCK, as_stored_cost, declared_cost
+from .fast import EQUALITY_BLOCK, declared_cost
 from .feature import code_bits
 from .front import front_cost
 from .shape import TreeShape
@@ -112,12 +113,13 @@ class FastCost:
         sides, keys = (1, self.sums.keys) if self.sums else (2, [self.shape.sum_ring])
         if field > 1:
             cost += gates_cost(1, field // 2 * sides * self.length)
+        tags = 0
         while field > 1:
             count, ahead = (size // 2 * sides * self.length for size in (field, (field + 1) // 2))
             less = self.sums.less(count) if self.sums else less_than_cost(count, self.shape.sum_bits)
-            cost += less + multiply_unshared_cost(count, keys, (count + ahead) // 64) + gates_cost(self.tag, count)
-            field = (field + 1) // 2
-        return cost
+            cost += less + multiply_unshared_cost(count, keys, (count + ahead + tags) // 64)
+            field, tags = (field + 1) // 2, self.tag * count
+        return cost + gates_cost(1, tags) if tags else cost
 
     def score(self) -> Cost:
         """The better extreme and its score, or all scores; what of it is a candidate."""
@@ -163,13 +165,16 @@ class FastCost:
         return segment_best_cost(self.length, numbers, self.shape.cross_bits, self.fan_in, self.shape.score_ring)
 
     def format(self) -> Cost:
-        """Which places are true, thresholds, and one entry a node at the front."""
+        """Which places are true, and thresholds."""
         n, m = self.length, self.m
         terms = sum(self.numeric) + (not all(self.numeric))
         cost = less_than_cost(n, self.shape.count_bits) + equal_cost(m * n, self.tag)
         cost += gates_cost(2, n) * (1 + self.shape.row_weights) + gates_cost(3, n)
-        cost += select_sum_cost(n, terms, [self.ring]) + select_sum_cost(n, 2, [self.number_ring, self.count_ring])
-        return cost + front_cost(self.n, [self.number_ring.nbytes, self.count_ring.nbytes, self.ring.nbytes])
+        return cost + select_sum_cost(n, terms, [self.ring])
+
+    def entries(self, start: int) -> Cost:
+        """One entry a node at the front, for the layers from ``start`` on that are made together."""
+        return at_front_cost(self.shape, min(layers_together(self.shape), self.shape.height - start))
 
     def nodes(self) -> Cost:
         """The next layer's node state."""

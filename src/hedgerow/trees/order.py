@@ -56,7 +56,7 @@ class Orders:
         sorted_bits: list[ArithmeticShare] = []
         if len(numeric) < len(features):
             rows = category_rows(ctx.step("category"), x, shape)
-            sorted_bits = bit_orders(ctx.step("bits"), rows, n)
+            sorted_bits = bit_orders(ctx.step("bits"), rows, n, RING32)
             bits = [as_bytes(rows.row(j), n) for j in range(rows.rows)]
         numbers, places, ones = iter(sorted_numbers), iter(sorted_bits), iter(bits)
         for feature in features:
@@ -89,13 +89,13 @@ class Orders:
         return Orders(permutations, self.values[: len(permutations)])
 
 
-def bit_orders(ctx: Context, rows: BinaryShare, count: int) -> list[ArithmeticShare]:
+def bit_orders(ctx: Context, rows: BinaryShare, count: int, ring: Ring) -> list[ArithmeticShare]:
     """The stable sort permutations of rows of bits, zeros first; one product in all. Reveals: nothing beyond shapes."""
     length = padded(count)
     flat = BinaryShare(rows.left.reshape(1, -1), rows.right.reshape(1, -1), rows.rows * length)
-    numbers = bit_to_ring(ctx.step("bit"), flat, RING32)
+    numbers = bit_to_ring(ctx.step("bit"), flat, ring)
     bits = [numbers[j * length : j * length + count] for j in range(rows.rows)]
-    one = public(ctx, np.ones(count, np.uint32), RING32)
+    one = public(ctx, np.ones(count, ring.dtype), ring)
     zeros = [(one - bit).prefix_sum() for bit in bits]
     jumps = [zero[count - 1 :] + bit.prefix_sum() - zero for zero, bit in zip(zeros, bits, strict=True)]
     moved = multiply(ctx.step("place"), ArithmeticShare.concatenate(bits), ArithmeticShare.concatenate(jumps))

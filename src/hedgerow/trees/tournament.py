@@ -17,6 +17,7 @@ from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
 from ..primitives import and_summands, bit_and, bit_not, bit_to_ring, multiply_unshared, product_sign, select
 from ..primitives.carry import carry_out
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
+from ..sharing.ring import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,50 @@ def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Con
 
     Cost: per pair and place one comparison, one selection, a few gates; ⌈log m⌉ levels. Reveals: nothing beyond shapes.
     """
-    field = list(contenders)
-    if len(field) == 1:
-        return field[0]
-    both: BinaryShare | None = bit_and(ctx.step("both"), *_partners([c.valid for c in field]))
+    if len(contenders) == 1:
+        return contenders[0]
+    valid = [contender.valid for contender in contenders]
+    field = _Field([contender.keys for contender in contenders], valid, _Tags([c.tag for c in contenders]))
+    both: BinaryShare | None = bit_and(ctx.step("both"), *_partners(valid))
     while both is not None:
         field, both = _meet(ctx, field, both, less)
-    return field[0]
+    own = field.tags.summands(ctx.step("tag"))
+    (tag,) = field.tags.chosen(own, ctx.pass_left(own))
+    return Contender(field.keys[0], tag, field.valid[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Tags:
+    """The tags of a level's field. Those of the winners of pairs are chosen one level later, when words may go along
+    with a round: nothing waits for them."""
+
+    rest: list[BinaryShare]
+    length: int = 0
+    wins: BinaryShare | None = None
+    first: BinaryShare | None = None
+    second: BinaryShare | None = None
+
+    def summands(self, ctx: Context) -> Words:
+        """This party's summands of what changes in the first ones' tags."""
+        if self.wins is None or self.first is None or self.second is None:
+            return np.empty((0, 0), np.uint64)
+        return and_summands(ctx, BinaryShare.stack([self.wins] * self.first.rows), self.first ^ self.second)
+
+    def chosen(self, own: Words, passed: Words) -> list[BinaryShare]:
+        """All tags, of ``length`` items each, once the summands have been passed on."""
+        if self.first is None:
+            return self.rest
+        tag = self.first ^ BinaryShare(own, passed, self.first.count)
+        return [*_cut_row(tag, tag.count // self.length), *self.rest]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Who is left: keys, where they are valid, their tags."""
+
+    keys: list[list[ArithmeticShare]]
+    valid: list[BinaryShare]
+    tags: _Tags
 
 
 def _partners(valid: Sequence[BinaryShare]) -> tuple[BinaryShare, BinaryShare]:
@@ -58,18 +96,15 @@ def _partners(valid: Sequence[BinaryShare]) -> tuple[BinaryShare, BinaryShare]:
     return end_to_end(valid[0:paired:2]), end_to_end(valid[1:paired:2])
 
 
-def _meet(
-    ctx: Context, field: Sequence[Contender], both: BinaryShare, less: Less
-) -> tuple[list[Contender], BinaryShare | None]:
+def _meet(ctx: Context, field: _Field, both: BinaryShare, less: Less) -> tuple[_Field, BinaryShare | None]:
     """All pairs of a level at once. ``both`` says where both partners are valid; the next level's comes along, since
     who is valid does not depend on who wins."""
-    pairs = len(field) // 2
-    first, second = field[0 : 2 * pairs : 2], field[1 : 2 * pairs : 2]
-    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*(c.keys for c in s), strict=True)] for s in (first, second))
-    valid_a, valid_b = _partners([c.valid for c in field])
+    paired = len(field.valid) // 2 * 2
+    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*field.keys[side:paired:2], strict=True)] for side in (0, 1))
+    valid_a, valid_b = _partners(field.valid)
     valid = valid_a ^ valid_b ^ both
     lower = less(ctx.step("less"), a, b)
-    following = [*_cut_row(valid, pairs), *(c.valid for c in field[2 * pairs :])]
+    following = [*_cut_row(valid, paired // 2), *field.valid[paired:]]
     x, y = both, lower
     if len(following) > 1:
         first_ones, second_ones = _partners(following)
@@ -77,15 +112,27 @@ def _meet(
     # The second one wins where it alone is valid, or where both are and the first is lower.
     alone = valid_b ^ both
     wins, gates = and_summands(ctx.step("wins"), both, lower) ^ alone.left, and_summands(ctx.step("gate"), x, y)
+    earlier = field.tags.summands(ctx.step("tag"))
     changes = [key_b - key_a for key_a, key_b in zip(a, b, strict=True)]
-    moved, passed = multiply_unshared(ctx.step("choose"), wins[0], changes, gates)
-    shared = BinaryShare(gates, passed, x.count)
+    passing = np.concatenate([gates.reshape(-1), earlier.reshape(-1)])
+    moved, passed = multiply_unshared(ctx.step("choose"), wins[0], changes, passing)
+    shared = BinaryShare(gates, passed[: gates.size].reshape(gates.shape), x.count)
+    tags = field.tags.chosen(earlier, passed[gates.size :].reshape(earlier.shape))
     second_wins = alone ^ span(shared, 0, both.count)
     ahead = span(shared, both.count, x.count) if len(following) > 1 else None
-    keys = [x + change for x, change in zip(a, moved, strict=True)]
-    tag_a, tag_b = (_wide_tags([c.tag for c in side]) for side in (first, second))
-    tag = choose_rows(ctx.step("tag"), second_wins, tag_b, tag_a)
-    return [*cut_contender(Contender(keys, tag, valid), pairs), *field[2 * pairs :]], ahead
+    keys = [key + change for key, change in zip(a, moved, strict=True)]
+    first, second = (_wide_tags(tags[side:paired:2]) for side in (0, 1))
+    left = _Field(
+        [*_cut_keys(keys, paired // 2), *field.keys[paired:]],
+        following,
+        _Tags(tags[paired:], tags[0].count, second_wins, first, second),
+    )
+    return left, ahead
+
+
+def _cut_keys(keys: list[ArithmeticShare], parts: int) -> list[list[ArithmeticShare]]:
+    count = len(keys[0]) // parts
+    return [[key[k * count : (k + 1) * count] for key in keys] for k in range(parts)]
 
 
 def _cut_row(row: BinaryShare, parts: int) -> list[BinaryShare]:
