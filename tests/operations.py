@@ -46,8 +46,6 @@ class Operation:
     bits: int
     expected: Callable[..., Any]
     cost: Callable[[int], Cost] | None
-    uniform: bool = True
-    """Whether all messages are uniform; not so where public values are opened on purpose."""
 
     def __str__(self) -> str:
         return self.name
@@ -268,7 +266,7 @@ def _for_ring(ring: Ring) -> list[Operation]:
                   lambda n: primitives.multiply_unshared_cost(n, [ring], (n + 63) // 64)),
         Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
                   lambda n: primitives.product_sign_cost(n, ring, k)),
-        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.top_bit_cost(n, k) + Cost.even(0, 8 * ((n + 63) // 64)), uniform=False),
+        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.top_bit_cost(n, k) + Cost.even(0, 8 * ((n + 63) // 64))),
         Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
         Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),
@@ -312,9 +310,9 @@ OPERATIONS: list[Operation] = [operation for ring in RINGS.values() for operatio
 ]  # fmt: skip
 
 SORTS: list[Operation] = [
-    Operation("sort32", sort_one, "x", RING32, 31, lambda x: twin.sort_permutation([x]), None, uniform=False),
-    Operation("sort64", sort_one, "x", RING64, 63, lambda x: twin.sort_permutation([x]), None, uniform=False),
-    Operation("sort_columns", sort_columns, "xx", RING64, 20, lambda x, y: [twin.sort_permutation([x]), twin.sort_permutation([y])], None, uniform=False),
-    Operation("sort_two_keys", sort_two_keys, "xx", RING64, 28, lambda x, y: twin.sort_permutation([x, y]), None, uniform=False),
-    Operation("sort_values", sort_values, "xx", RING64, 20, lambda x, y: [twin.apply(twin.sort_permutation([x]), y), np.sort(x)], None, uniform=False),
+    Operation("sort32", sort_one, "x", RING32, 31, lambda x: twin.sort_permutation([x]), None),
+    Operation("sort64", sort_one, "x", RING64, 63, lambda x: twin.sort_permutation([x]), None),
+    Operation("sort_columns", sort_columns, "xx", RING64, 20, lambda x, y: [twin.sort_permutation([x]), twin.sort_permutation([y])], None),
+    Operation("sort_two_keys", sort_two_keys, "xx", RING64, 28, lambda x, y: twin.sort_permutation([x, y]), None),
+    Operation("sort_values", sort_values, "xx", RING64, 20, lambda x, y: [twin.apply(twin.sort_permutation([x]), y), np.sort(x)], None),
 ]  # fmt: skip

@@ -8,16 +8,19 @@ import pytest
 import tables
 from hedgerow import errors
 from hedgerow.bench.programs import run_train
+from hedgerow.oblivious.packed import padded
 from hedgerow.oblivious.score import Items
 from hedgerow.oblivious.segment import segment_best, segment_best_cost
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
-from hedgerow.sharing import RING32, RING64, reconstruct, split, split_bits
+from hedgerow.sharing import RING32, RING64, BinaryShare, reconstruct, split, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from hedgerow.transport import NETWORKS, Network
+from hedgerow.trees import entries
 from hedgerow.trees.entries import layers_together
 from hedgerow.trees.fast import train_fast
 from hedgerow.trees.fast_cost import FastCost
+from hedgerow.trees.front import to_front
 from hedgerow.trees.model import decode, reconstruct_tree
 from hedgerow.trees.shape import TreeShape, check_table
 from hedgerow.trees.train import choose_fan_in, train_tree
@@ -126,6 +129,33 @@ def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits)
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}/")
             assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party]), name
+
+
+@pytest.mark.parametrize("block", [1, 128, 64 * 5])
+def test_entries_of_layers_in_several_batches(monkeypatch, block):
+    monkeypatch.setattr(entries, "ENTRY_BLOCK", block)
+    generator = np.random.default_rng(block)
+    x, y = generator.integers(0, 50, (3, 60)), generator.integers(0, 2, 60)
+    assert train_fast_parties(LocalParties(), x, y, 6) == train(x, y, 6, fast_rule)
+
+
+@pytest.mark.parametrize("rows", [16_383, 16_384])
+def test_either_side_of_the_widest_16_bit_table(processes, rows):
+    generator = np.random.default_rng(rows)
+    x, y = generator.integers(0, 300, (2, rows)), generator.integers(0, 2, rows)
+    assert train_fast_parties(processes, x, y, 2) == train(x, y, 2, fast_rule)
+
+
+@pytest.mark.parametrize("count", [65_536, 65_537])
+def test_places_at_the_edge_of_their_ring(count):
+    flags = np.zeros(count, np.uint8)
+    flags[[0, 5, count - 1]] = 1
+
+    def program(ctx, kept, column):
+        return to_front(ctx, BinaryShare(kept.left, kept.right, padded(count)), count, [column], 4)[0]
+
+    front = reconstruct(LocalParties().run(program, split_bits(flags), split(np.arange(count), RING32)))
+    assert front[:3].tolist() == [0, 5, count - 1]
 
 
 def test_equal_shapes_give_equal_transcripts_after_the_sort():

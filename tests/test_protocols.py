@@ -81,8 +81,8 @@ def test_equal_shapes_give_equal_transcripts(operation):
 
 def test_protocols_refuse_what_they_cannot_do():
     from hedgerow.oblivious import sort_permutations
-    from hedgerow.primitives import less_than, multiply, widen
-    from hedgerow.sharing import RING32, RING64, split
+    from hedgerow.primitives import less_than, multiply, multiply_unshared, select_sum, widen
+    from hedgerow.sharing import RING32, RING64, split, split_bits
 
     x32, x64 = split([1, 2], RING32)[0], split([1, 2], RING64)[0]
     ctx = Context.__new__(Context)
@@ -95,6 +95,11 @@ def test_protocols_refuse_what_they_cannot_do():
     with pytest.raises(ValueError, match="exceed 63 bits"):
         sort_permutations(ctx, [x64], 63)
     parties = LocalParties()
+    bit = split_bits([0, 1])[0]
+    with pytest.raises(ValueError, match="2 terms need as many bits"):
+        select_sum(ctx, [bit], [[x32], [x32]])
+    with pytest.raises(ValueError, match="2 items need 1 packed words"):
+        multiply_unshared(ctx, bit.left, [x32], bit.left)
     with pytest.raises(ValueError, match="all factors need 2 items"):
         parties.run(multiply, split([1, 2], RING32), split([1, 2], RING64))
 

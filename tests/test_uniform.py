@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import chi2
 
 from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_permutations
-from hedgerow.primitives import multiply
-from hedgerow.sharing import RING32, RING64, public, reveal, split
+from hedgerow.primitives import and_summands, multiply, multiply_unshared
+from hedgerow.primitives.cost import thirds_of
+from hedgerow.sharing import RING32, RING64, public, reveal, split, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from operations import OPERATIONS, share_inputs
 from test_protocols import fixed_inputs
@@ -27,10 +28,10 @@ def histogram_is_uniform(counts: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_every_message_a_party_sees_is_uniform(operation):
-    """Fixed inputs, fresh keys: at every party the bytes received in each step are spread evenly."""
+    """Fixed inputs, fresh keys: at every party the bytes received in each step are spread evenly. Every party deals."""
     values = [
         v if kind == "p" else v * 0 + 1
-        for kind, v in zip(operation.inputs, fixed_inputs(operation, 64, 1), strict=True)
+        for kind, v in zip(operation.inputs, fixed_inputs(operation, 192, 1), strict=True)
     ]
     counts: dict[tuple[int, str], np.ndarray] = {}
     for _ in range(30):
@@ -66,6 +67,34 @@ def test_no_two_messages_are_related_by_a_reused_mask():
         words = np.concatenate([np.frombuffer(e.content[: len(e.content) // 8 * 8], np.uint64) for e in kept])
         assert len(words) > 1000
         assert len(set(words.tolist())) == len(words)
+
+
+def test_summands_that_are_told_and_passed_on_do_not_add_up_to_the_bit():
+    """A gate's summands are told to one party and, for later use, passed on to it under another mask. What it holds,
+    what it is told and what is passed to it, of the block its right neighbour deals, must not add up to the gate."""
+
+    def program(ctx, x, y, number):
+        own, again = (and_summands(ctx.step(name), x, y) for name in ("own", "again"))
+        multiply_unshared(ctx.step("choose"), own[0], [number], again)
+        return own[0]
+
+    inputs = split_bits(np.ones(192)), split_bits(np.ones(192)), split(np.arange(192), RING64)
+    sums = []
+    for _ in range(60):
+        recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+        owns = run_parties(recorders, program, [tuple(side[p] for side in inputs) for p in range(3)])
+        found = []
+        for party, recorder in enumerate(recorders):
+            block = thirds_of(192).words((party + 1) % 3)
+            told, passed = (
+                np.frombuffer(next(e.content for e in recorder.entries if not e.sent and e.peer == peer), np.uint64)
+                for peer in ((party - 1) % 3, (party + 1) % 3)
+            )
+            found.append(owns[party][block] ^ told ^ passed[block])
+        sums.append(np.unpackbits(np.concatenate(found).view(np.uint8)))
+    share_of_ones = np.mean(sums, axis=0)
+    assert share_of_ones.min() > 0
+    assert share_of_ones.max() < 1
 
 
 def permutation_counts(program, size, runs):

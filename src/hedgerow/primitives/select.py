@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels import ring as ring_kernels
 from ..kernels import word128
-from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
+from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring, words_for
 from ..sharing.ring import Words
 from .cost import Cost, Thirds, thirds_of
 
@@ -144,7 +144,10 @@ def select_sum(
     Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
     dealer's key with the next party, the exchanged halves by keys the receiver does not have.
     """
-    return _select_sum(ctx, _SharedBits(ctx, bits, thirds_of(bits[0].count)), bits[0].count, table)
+    count = bits[0].count
+    if len(bits) != len(table) or any((bit.rows, bit.count) != (1, count) for bit in bits):
+        raise ValueError(f"{len(table)} terms need as many bits, one row of {count} each; got {list(bits)!r}")
+    return _select_sum(ctx, _SharedBits(ctx, bits, thirds_of(count)), count, table)
 
 
 def multiply_unshared(
@@ -158,6 +161,8 @@ def multiply_unshared(
     which it lacks half of the mask.
     """
     count = len(xs[0])
+    if summand.shape != (words_for(count),):
+        raise ValueError(f"{count} items need {words_for(count)} packed words, not an array of shape {summand.shape}")
     bit = _UnsharedBit(ctx, summand, thirds_of(count), passing)
     return _select_sum(ctx, bit, count, [xs]), bit.passed
 
@@ -275,7 +280,7 @@ def select(
 
 
 def bit_to_ring(ctx: Context, bit: BinaryShare, ring: Ring = RING32) -> ArithmeticShare:
-    """The shared bit as a shared number 0 or 1 of a 32- or 64-bit ring (widen that for 2^128).
+    """The shared bit as a shared number 0 or 1 of a ring of one word (widen that for 2^128).
 
     Paper: ABY3's conversion with two instead of three messages. Cost: :func:`bit_to_ring_cost`. Reveals: nothing.
     """
