@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import secrets
 import socket
 import subprocess
 import sys
@@ -58,8 +60,12 @@ SCHEMA = Schema(
 
 
 def free_port(host: str) -> int:
-    with socket.create_server((host, 0)) as server:
-        return int(server.getsockname()[1])
+    """A port nobody uses, outside the range from which the system gives ports to callers: those may be gone a moment
+    later."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with contextlib.suppress(OSError), socket.create_server((host, port)):
+            return port
 
 
 def patients(rows: int, seed: int) -> Table:
