@@ -59,13 +59,18 @@ SCHEMA = Schema(
 )
 
 
+GIVEN: set[int] = set()
+
+
 def free_port(host: str) -> int:
     """A port nobody uses, outside the range from which the system gives ports to callers: those may be gone a moment
-    later."""
+    later. None is given twice."""
     while True:
         port = 20_000 + secrets.randbelow(10_000)
-        with contextlib.suppress(OSError), socket.create_server((host, port)):
-            return port
+        if port not in GIVEN:
+            with contextlib.suppress(OSError), socket.create_server((host, port)):
+                GIVEN.add(port)
+                return port
 
 
 def patients(rows: int, seed: int) -> Table:
