@@ -8,6 +8,7 @@ tree of AND gates joins the chunks. Every party deals one third of the items.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -18,7 +19,7 @@ from ..kernels import bits as bit_kernels
 from ..kernels import chunk as chunk_kernels
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, words_for
 from ..sharing.ring import Words
-from .cost import Cost, Thirds, thirds_of
+from .cost import FREE, Cost, Thirds, thirds_of
 from .gate import Index, gates_cost, layer
 
 FEW = 1 << 14
@@ -37,9 +38,13 @@ class Chunks:
     fours: int
 
     @staticmethod
+    def of(bits: int, carries: bool, count: int) -> Chunks:
+        """The chunks of so many bits, for comparisons (``carries``) or equalities of ``count`` items."""
+        return Chunks._planned(bits, carries, count <= FEW)
+
+    @staticmethod
     @lru_cache(maxsize=256)
-    def of(bits: int, carries: bool, few: bool) -> Chunks:
-        """The chunks of so many bits, for comparisons (``carries``) or equalities of ``few`` items, or of many."""
+    def _planned(bits: int, carries: bool, few: bool) -> Chunks:
         threes, fewest = -(-bits // 3), -(-bits // 4)
         plain = Chunks(bits, threes, bits - 3 * (threes - 1), 0)
         if _levels(fewest) == _levels(threes):
@@ -52,12 +57,7 @@ class Chunks:
 
     def sent(self, carries: bool) -> float:
         """Bits a party sends for an item."""
-        gates, number = self.number - 1, self.number
-        if carries:
-            gates = 0
-            while number > 1:
-                gates += 2 * (number // 2) - 1
-                number = (number + 1) // 2
+        gates = sum(_carry_gates(self.number)) if carries else self.number - 1
         return (self.monomials + 2 * self.rows(carries)) / 3 + gates
 
     @property
@@ -75,6 +75,13 @@ class Chunks:
 def _levels(number: int) -> int:
     """Levels of a binary tree that joins so many chunks."""
     return max(0, number - 1).bit_length()
+
+
+def _carry_gates(number: int) -> Iterator[int]:
+    """Gates of every level of the carry tree over so many chunks; see :func:`carry_plan`."""
+    while number > 1:
+        yield 2 * (number // 2) - 1
+        number = (number + 1) // 2
 
 
 def slice_words(ring: Ring, words: Words, bits: int) -> Words:
@@ -224,11 +231,7 @@ def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
 
 def carry_out_cost(number: int, count: int) -> Cost:
     """Cost of :func:`carry_out` over ``number`` chunks."""
-    cost = Cost.even(0, 0)
-    while number > 1:
-        cost += gates_cost(2 * (number // 2) - 1, count)
-        number = (number + 1) // 2
-    return cost
+    return sum((gates_cost(gates, count) for gates in _carry_gates(number)), FREE)
 
 
 def known_summands(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, minus: int = 0) -> Summands:

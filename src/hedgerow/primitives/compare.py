@@ -9,7 +9,6 @@ import numpy as np
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, reveal_bits
 from ..sharing.ring import Words
 from .carry import (
-    FEW,
     Chunks,
     Known,
     UnsharedSum,
@@ -44,17 +43,20 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
 
 
 def _top_bit(ctx: Context, known: Known, bits: int, thirds: Thirds) -> BinaryShare:
-    chunks = Chunks.of(bits - 1, True, thirds.count <= FEW)
-    rows = chunk_rows(ctx, known, thirds, chunks, carries=True)
-    top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
-    if bits == 1:
-        return top
-    return top ^ carry_out(ctx, rows, chunks.number)
+    rows, number = _carry_rows(ctx, known, bits, thirds)
+    top = rows.row(rows.rows - 1)
+    return top ^ carry_out(ctx, rows, number) if number else top
+
+
+def _carry_rows(ctx: Context, known: Known, bits: int, thirds: Thirds) -> tuple[BinaryShare, int]:
+    """Rows G and P of the chunks below bit ``bits - 1``, then that bit without its carry; and how many chunks."""
+    chunks = Chunks.of(bits - 1, True, thirds.count)
+    return chunk_rows(ctx, known, thirds, chunks, carries=True), chunks.number
 
 
 def top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`top_bit`: 14 bytes per item and party for 64 bits."""
-    chunks = Chunks.of(bits - 1, True, count <= FEW)
+    chunks = Chunks.of(bits - 1, True, count)
     return chunk_rows_cost(count, chunks, 1, True) + carry_out_cost(chunks.number, count)
 
 
@@ -65,12 +67,12 @@ def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
     summands of it are masked by a share of zero.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds, chunks = thirds_of(len(x)), Chunks.of(bits - 1, True, len(x) <= FEW)
-    rows = chunk_rows(ctx, complete(ctx, x, bits, thirds), thirds, chunks, carries=True)
-    top = BinaryShare(rows.left[-1:], rows.right[-1:], rows.count)
-    if bits == 1:
+    thirds = thirds_of(len(x))
+    rows, number = _carry_rows(ctx, complete(ctx, x, bits, thirds), bits, thirds)
+    top = rows.row(rows.rows - 1)
+    if number == 0:
         return reveal_bits(ctx, top)
-    rows, number = join_chunks(ctx, rows, chunks.number, 2)
+    rows, number = join_chunks(ctx, rows, number, 2)
     if number == 1:
         return reveal_bits(ctx, top ^ rows.row(0))
     base, first, second, _ = carry_plan(2)
@@ -127,7 +129,7 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     """
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = thirds_of(len(x))
-    chunks = Chunks.of(bits, False, len(x) <= FEW)
+    chunks = Chunks.of(bits, False, len(x))
     rows = chunk_rows(ctx, complete(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
     while rows.rows > 1:
         half = rows.rows // 2
@@ -144,7 +146,7 @@ def equal(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> Bi
 
 def equal_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`equal` and :func:`is_zero`."""
-    chunks = Chunks.of(bits, False, count <= FEW)
+    chunks = Chunks.of(bits, False, count)
     number = chunks.number
     cost = chunk_rows_cost(count, chunks, 0, False)
     while number > 1:

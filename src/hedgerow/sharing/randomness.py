@@ -42,9 +42,6 @@ class PairKey:
         if out.size == 0:
             return
         view = out.data.cast("B")
-        if view.nbytes <= _CHUNK:
-            stream.update_into(_ZEROS[: view.nbytes], view)
-            return
         for start in range(0, view.nbytes, _CHUNK):
             piece = view[start : start + _CHUNK]
             stream.update_into(_ZEROS[: piece.nbytes], piece)

@@ -114,7 +114,8 @@ class FastTrainer:
         found = criterion.choose(step, views, valid)
         choice = best_tests(step, nodes, self.shape, found, self.fan_in)
         self.progress(k, "tests")
-        offset = nodes.upto(ctx).narrow(self.count_ring) - self._ones(ctx)
+        one = public(ctx, np.ones(nodes.length, self.count_ring.dtype), self.count_ring)
+        offset = nodes.upto(ctx).narrow(self.count_ring) - one
         true = less_than(ctx.step("true"), offset, choice.rows_true, self.shape.count_bits)
         true = masked(true, nodes.real)
         features = self._one_hot(ctx.step("one_hot"), choice.code)
@@ -210,10 +211,6 @@ class FastTrainer:
         codes = np.repeat(np.arange(1, count + 1, dtype=code.ring.dtype), len(code))
         repeated = ArithmeticShare.concatenate([code] * count) - public(ctx, codes, code.ring)
         return cut(is_zero(ctx, repeated, self.tag_rows), count)
-
-    def _ones(self, ctx: Context) -> ArithmeticShare:
-        """One at every place."""
-        return public(ctx, np.ones(self.nodes.length, self.count_ring.dtype), self.count_ring)
 
     def _format(
         self,
