@@ -5,14 +5,15 @@ A program is a module-level function: the real party processes import it by name
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hedgerow import oblivious, primitives
-from hedgerow.primitives import Cost
+from hedgerow.primitives import Cost, cost
 from hedgerow.reference import protocol as twin
 from hedgerow.sharing import (
     RING16,
@@ -32,6 +33,20 @@ from hedgerow.sharing import (
     split_bits,
     unpack_bits,
 )
+
+
+@contextmanager
+def dealers(number: int) -> Iterator[None]:
+    """Party 0 alone deals for few items; for many ones all three do, here whatever their number."""
+    most = cost.FEW
+    cost.FEW = most if number == 1 else -1
+    cost.thirds_of.cache_clear()
+    try:
+        yield
+    finally:
+        cost.FEW = most
+        cost.thirds_of.cache_clear()
+
 
 RINGS = {16: RING16, 32: RING32, 64: RING64, 128: RING128}
 
@@ -266,7 +281,7 @@ def _for_ring(ring: Ring) -> list[Operation]:
                   lambda n: primitives.multiply_unshared_cost(n, [ring], (n + 63) // 64)),
         Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
                   lambda n: primitives.product_sign_cost(n, ring, k)),
-        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.top_bit_cost(n, k) + Cost.even(0, 8 * ((n + 63) // 64))),
+        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.reveal_top_bit_cost(n, k)),
         Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
         Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),

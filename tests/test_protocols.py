@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hedgerow.sharing import Context
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from hedgerow.testing.strategies import LENGTHS, numbers
-from operations import OPERATIONS, SORTS, open_results, same, share_inputs
+from operations import OPERATIONS, SORTS, dealers, open_results, same, share_inputs
 
 
 def draw_inputs(data, operation):
@@ -38,14 +38,16 @@ def fixed_inputs(operation, length, seed):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS + SORTS, ids=str)
+@pytest.mark.parametrize("number", [1, 3])
 @given(data=st.data())
-def test_equals_the_twin_and_costs_what_it_declares(operation, data):
+def test_equals_the_twin_and_costs_what_it_declares(operation, number, data):
     values = draw_inputs(data, operation)
     parties = LocalParties()
-    results = parties.run(operation.program, *share_inputs(operation, values))
+    with dealers(number):
+        results = parties.run(operation.program, *share_inputs(operation, values))
+        declared = operation.cost(len(values[0])) if operation.cost else None
     assert same(open_results(results), operation.expected(*values))
-    if operation.cost is not None:
-        declared = operation.cost(len(values[0]))
+    if declared is not None:
         spent = [transport.meter.total() for transport in parties.transports]
         keys = [transport.meter.steps["keys"] for transport in parties.transports]
         assert [s.rounds - k.rounds for s, k in zip(spent, keys, strict=True)] == [declared.rounds] * 3

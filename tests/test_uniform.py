@@ -13,7 +13,7 @@ from hedgerow.primitives import and_summands, multiply, multiply_unshared
 from hedgerow.primitives.cost import thirds_of
 from hedgerow.sharing import RING32, RING64, public, reveal, split, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
-from operations import OPERATIONS, share_inputs
+from operations import OPERATIONS, dealers, share_inputs
 from test_protocols import fixed_inputs
 
 UNLIKELY = 1e-7
@@ -27,22 +27,24 @@ def histogram_is_uniform(counts: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
-def test_every_message_a_party_sees_is_uniform(operation):
-    """Fixed inputs, fresh keys: at every party the bytes received in each step are spread evenly. Every party deals."""
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_message_a_party_sees_is_uniform(operation, number):
+    """Fixed inputs, fresh keys: the bytes a party receives from another one in a step are spread evenly."""
     values = [
         v if kind == "p" else v * 0 + 1
         for kind, v in zip(operation.inputs, fixed_inputs(operation, 192, 1), strict=True)
     ]
-    counts: dict[tuple[int, str], np.ndarray] = {}
+    counts: dict[tuple[int, int, str], np.ndarray] = {}
     for _ in range(30):
         shared = share_inputs(operation, values)
         recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
-        run_parties(recorders, operation.program, [tuple(argument[p] for argument in shared) for p in range(3)])
+        with dealers(number):
+            run_parties(recorders, operation.program, [tuple(argument[p] for argument in shared) for p in range(3)])
         for recorder in recorders:
             for entry in recorder.entries:
                 if not entry.sent:
                     seen = np.bincount(np.frombuffer(entry.content, np.uint8), minlength=256)
-                    key = (recorder.party, entry.step)
+                    key = (recorder.party, entry.peer, entry.step)
                     counts[key] = counts.get(key, 0) + seen
     assert counts
     for key, seen in counts.items():
@@ -82,10 +84,12 @@ def test_summands_that_are_told_and_passed_on_do_not_add_up_to_the_bit():
     sums = []
     for _ in range(60):
         recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
-        owns = run_parties(recorders, program, [tuple(side[p] for side in inputs) for p in range(3)])
+        with dealers(3):
+            owns = run_parties(recorders, program, [tuple(side[p] for side in inputs) for p in range(3)])
+            blocks = [thirds_of(192).words(party) for party in range(3)]
         found = []
         for party, recorder in enumerate(recorders):
-            block = thirds_of(192).words((party + 1) % 3)
+            block = blocks[(party + 1) % 3]
             taken = [entry for entry in recorder.entries if entry.step.endswith("/choose") and not entry.sent]
             told, passed = (
                 np.frombuffer(next(entry.content for entry in taken if entry.peer == peer), np.uint64)

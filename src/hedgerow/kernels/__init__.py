@@ -3,6 +3,6 @@
 from .compile import compiling
 
 with compiling():
-    from . import bits, chunk, order, permute, ring, word128
+    from . import bits, chunk, order, permute, product, ring, word128
 
-__all__ = ["bits", "chunk", "order", "permute", "ring", "word128"]
+__all__ = ["bits", "chunk", "order", "permute", "product", "ring", "word128"]

@@ -9,6 +9,7 @@ from .compare import (
     product_sign,
     product_sign_cost,
     reveal_top_bit,
+    reveal_top_bit_cost,
     top_bit,
     top_bit_cost,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "product_sign",
     "product_sign_cost",
     "reveal_top_bit",
+    "reveal_top_bit_cost",
     "ring_to_bits",
     "ring_to_bits_cost",
     "select",

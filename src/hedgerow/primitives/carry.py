@@ -2,13 +2,14 @@
 
 For a shared x, the *dealer* of a block knows A = x_i + x_{i+1}; its two neighbours both know the third summand B. With
 x = A + B, the dealer shares the chunk monomials of A (see :mod:`hedgerow.kernels.chunk`), the *next* party (right of
-the dealer) and the *previous* one (left of it) evaluate the chunk polynomials locally and exchange masked halves, and a
-tree of AND gates joins the chunks. Every party deals one third of the items.
+the dealer) and the *previous* one (left of it) evaluate the chunk polynomials locally and exchange masked halves, and
+the stages of a :class:`.circuit.Circuit` join the chunks, three or four at a time. Every party deals one third of many
+items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -19,69 +20,151 @@ from ..kernels import bits as bit_kernels
 from ..kernels import chunk as chunk_kernels
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, words_for
 from ..sharing.ring import Words
-from .cost import FREE, Cost, Thirds, thirds_of
-from .gate import Index, gates_cost, layer
+from ..transport.base import Buffer
+from .circuit import NEXT, Block, Output, SharedInputs
+from .cost import Cost, Thirds, few, thirds_of
 
-FEW = 1 << 14
-"""Up to so many items a round takes longer than the bytes that would save it; see docs/adr/0001-comparison.md."""
+_LONGEST_JOIN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """``bits`` bits cut into ``number`` chunks: the lowest of ``lowest`` bits, the highest ``fours`` of four bits, the
-    others of three. Fours cost bytes, so there are only as many as it takes to save a level of the tree; and none where
-    many items would each cost more than a tenth, and a bit, more."""
+    others of three; and how many of them are joined in each stage. Few items take the fewest rounds and of those the
+    fewest bytes; many items pay a tenth more bytes for a round, not more."""
 
     bits: int
     number: int
     lowest: int
     fours: int
+    carries: bool
+    radices: tuple[int, ...]
 
     @staticmethod
     def of(bits: int, carries: bool, count: int) -> Chunks:
         """The chunks of so many bits, for comparisons (``carries``) or equalities of ``count`` items."""
-        return Chunks._planned(bits, carries, count <= FEW)
+        return Chunks._planned(bits, carries, few(count))
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def _planned(bits: int, carries: bool, few: bool) -> Chunks:
-        threes, fewest = -(-bits // 3), -(-bits // 4)
-        plain = Chunks(bits, threes, bits - 3 * (threes - 1), 0)
-        if _levels(fewest) == _levels(threes):
-            return plain
-        number = 1 << _levels(fewest)
-        fours = bits - 3 * number
-        short = Chunks(bits, number, 4 if fours == number else 3, fours)
-        cheap = short.sent(carries) <= max(1 + plain.sent(carries), 1.1 * plain.sent(carries))
-        return short if few or cheap else plain
+    def _planned(bits: int, carries: bool, hurry: bool) -> Chunks:
+        if bits == 0:
+            return Chunks(0, 0, 0, 0, carries, ())
+        plans = [
+            Chunks(bits, number, *_shape(bits, number), carries, radices)
+            for number in range(-(-bits // 4), -(-bits // 3) + 1)
+            for radices in _radices(number)
+        ]
+        if hurry:
+            return min(plans, key=lambda plan: (len(plan.radices), plan.sent()))
+        return min(plans, key=lambda plan: 1.1 ** len(plan.radices) * plan.sent())
 
-    def sent(self, carries: bool) -> float:
-        """Bits a party sends for an item."""
-        gates = sum(_carry_gates(self.number)) if carries else self.number - 1
-        return (self.monomials + 2 * self.rows(carries)) / 3 + gates
+    def sent(self) -> int:
+        """Bits that all parties together send for an item."""
+        joins = sum(_stage_bits(number, radix, self.carries) for number, radix in self._joins())
+        return self.monomials + 2 * self.rows + joins
+
+    def _joins(self) -> list[tuple[int, int]]:
+        numbers = [self.number]
+        for radix in self.radices:
+            numbers.append(-(-numbers[-1] // radix))
+        return list(zip(numbers, self.radices, strict=False))
 
     @property
     def monomials(self) -> int:
         """Monomials of all chunks."""
         if self.lowest == 4:
             return 15 * self.fours
-        return (1 << self.lowest) - 1 + 7 * (self.number - 1 - self.fours) + 15 * self.fours
+        return (1 << self.lowest) - 1 + 7 * (self.number - 1 - self.fours) + 15 * self.fours if self.number else 0
 
-    def rows(self, carries: bool) -> int:
+    @property
+    def rows(self) -> int:
         """Rows G and P (all but the lowest P), or P of every chunk alone."""
-        return max(0, 2 * self.number - 1) if carries else self.number
+        return max(0, 2 * self.number - 1) if self.carries else self.number
 
 
-def _levels(number: int) -> int:
-    """Levels of a binary tree that joins so many chunks."""
-    return max(0, number - 1).bit_length()
+def _shape(bits: int, number: int) -> tuple[int, int]:
+    """Bits of the lowest chunk and how many chunks have four bits."""
+    fours = max(0, bits - 3 * number)
+    return (4 if fours == number else min(3, bits - 3 * (number - 1)), fours)
 
 
-def _carry_gates(number: int) -> Iterator[int]:
-    """Gates of every level of the carry tree over so many chunks; see :func:`carry_plan`."""
+@lru_cache(maxsize=64)
+def _radices(number: int) -> list[tuple[int, ...]]:
+    """All ways to join so many chunks into one."""
+    if number == 1:
+        return [()]
+    most = range(2, min(number, _LONGEST_JOIN) + 1)
+    return [(radix, *rest) for radix in most for rest in _radices(-(-number // radix))]
+
+
+def radices_for(number: int, radix: int) -> list[int]:
+    """Groups of ``radix`` until one is left."""
+    stages = 0
     while number > 1:
-        yield 2 * (number // 2) - 1
-        number = (number + 1) // 2
+        number, stages = -(-number // radix), stages + 1
+    return [radix] * stages
+
+
+def _stage_bits(number: int, radix: int, carries: bool) -> int:
+    """Bits sent to join groups of ``radix`` of ``number`` chunks: products of masks, and every result twice."""
+    sizes = [radix] * (number // radix) + [number % radix] * (number % radix > 1)
+    if not carries:
+        return sum((1 << size) - size - 1 + 2 for size in sizes)
+    generated, both = {2: 1, 3: 5, 4: 15}, {2: 2, 3: 8, 4: 22}
+    return generated[sizes[0]] + 2 + sum(both[size] + 4 for size in sizes[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """Stages on rows of chunks, and what is left to add up: the carry out of the highest one, or whether all pass."""
+
+    stages: list[list[Output]]
+    last: Output
+
+
+def carry_joins(g: Sequence[int], p: Sequence[int], radices: Sequence[int], fresh: int) -> Joins:
+    """Joins of chunks with rows ``g`` and ``p`` (the lowest is not used); new rows are ``fresh`` and following.
+
+    Neighbouring chunks join as G = G_2 ^ P_2·G_1 ^ P_2·P_1·G_0 and P = P_2·P_1·P_0. The last stage is left out.
+    """
+    stages = []
+    for radix in radices[:-1]:
+        stage: list[Output] = []
+        joined_g, joined_p = [], []
+        for low in range(0, len(g), radix):
+            part_g, part_p = g[low : low + radix], p[low : low + radix]
+            if len(part_g) == 1:
+                joined_g.append(part_g[0])
+                joined_p.append(part_p[0])
+                continue
+            joined_g.append(fresh + len(stage))
+            stage.append(_generated(part_g, part_p))
+            joined_p.append(fresh + len(stage))
+            if low:
+                stage.append((tuple(part_p),))
+        stages.append(stage)
+        fresh += len(stage)
+        g, p = joined_g, joined_p
+    return Joins(stages, _generated(g, p))
+
+
+def _generated(g: Sequence[int], p: Sequence[int]) -> Output:
+    """The carry out of neighbouring chunks, as a sum of products."""
+    return tuple((g[k], *p[k + 1 :]) for k in range(len(g)))
+
+
+def pass_joins(rows: Sequence[int], radices: Sequence[int], fresh: int) -> Joins:
+    """Joins of rows P: the product of all of them; new rows are ``fresh`` and following. The last stage is left out."""
+    stages = []
+    for radix in radices[:-1]:
+        parts = [tuple(rows[k : k + radix]) for k in range(0, len(rows), radix)]
+        stage: list[Output] = [(part,) for part in parts if len(part) > 1]
+        numbers = iter(range(fresh, fresh + len(stage)))
+        rows = [next(numbers) if len(part) > 1 else part[0] for part in parts]
+        stages.append(stage)
+        fresh += len(stage)
+    return Joins(stages, (tuple(rows),))
 
 
 def slice_words(ring: Ring, words: Words, bits: int) -> Words:
@@ -111,7 +194,7 @@ class Known(Protocol):
     def mine(self) -> Words:
         """Packed rows of A of its own block."""
 
-    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
+    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
         """Pass what is dealt to the left; afterwards everything is known."""
 
 
@@ -125,113 +208,57 @@ class _Complete:
     def mine(self) -> Words:
         return self.summands.mine
 
-    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
-        ctx.exchange(to_left=dealt, from_right=dealt_rights)
+    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
+        ctx.exchange(to_left=to_left, from_right=from_right)
         return self.summands
 
 
-def chunk_rows(ctx: Context, known: Known, thirds: Thirds, chunks: Chunks, carries: bool) -> BinaryShare:
-    """Share rows G and P of every chunk (``carries``) or P alone. Rows past the chunks' bits are shared as they are.
+class ChunkInputs:
+    """A circuit's inputs: rows G and P of every chunk (or P alone), then the rows of x past the chunks' bits, as they
+    are without a carry, then rows that are shared already."""
 
-    Cost: 2 rounds; see :func:`chunk_rows_cost`. Reveals: nothing beyond shapes: the previous party receives monomials
-    masked by the dealer's key with the next one; the two answering parties receive each other's half masked by a key
-    the receiver does not have.
-    """
-    bits, monomials, parts = chunks.bits, chunks.monomials, (chunks.lowest, chunks.fours)
-    extra = known.mine.shape[0] - bits
-    mine, lefts, rights = (thirds.width(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
-    mask = ctx.with_right((monomials + extra, mine))
-    dealt_mine = np.empty_like(mask)
-    chunk_kernels.mask_monomials(known.mine[:bits], *parts, mask, dealt_mine)
-    dealt_mine[monomials:] = known.mine[bits:] ^ mask[monomials:]
-    dealt_lefts = ctx.with_left((monomials + extra, lefts))
-    dealt_rights = np.empty((monomials + extra, rights), np.uint64)
-    summands = known.exchange(ctx, dealt_mine, dealt_rights)
+    def __init__(self, chunks: Chunks, known: Known, shared: BinaryShare | None = None) -> None:
+        self.chunks, self.known = chunks, known
+        self.extra = known.mine.shape[0] - chunks.bits
+        self.dealt_rows, self.fresh_rows = chunks.monomials + self.extra, chunks.rows
+        self.shared = None if shared is None else SharedInputs(shared)
+        self.summands: Summands | None = None
 
-    count = chunks.rows(carries)
-    right_mine = ctx.with_right((count, mine))
-    left_lefts = ctx.with_left((count, lefts))
-    right_rights = ctx.with_right((count, rights))
-    left_mine = ctx.with_left((count, mine))
-    half_lefts, half_rights = np.empty((count, lefts), np.uint64), np.empty((count, rights), np.uint64)
-    chunk_kernels.evaluate_chunks(dealt_lefts, summands.lefts[:bits], *parts, True, carries, left_lefts, half_lefts)
-    chunk_kernels.evaluate_chunks(
-        dealt_rights, summands.rights[:bits], *parts, False, carries, right_rights, half_rights
-    )
-    other_lefts, other_rights = np.empty_like(half_lefts), np.empty_like(half_rights)
-    ctx.exchange(to_right=half_lefts, to_left=half_rights, from_right=other_lefts, from_left=other_rights)
+    def deal(self, block: Block, mask: Words, dealt: Words) -> None:
+        """Monomials of A, and A's other rows."""
+        chunks, mine = self.chunks, self.known.mine
+        monomials = chunks.monomials
+        chunk_kernels.mask_monomials(mine[: chunks.bits], chunks.lowest, chunks.fours, mask, dealt)
+        dealt[monomials:] = mine[chunks.bits :] ^ mask[monomials:]
+        self._fill(block, mask[monomials:], dealt[monomials:])
 
-    width = mine + lefts + rights
-    left, right = np.empty((count + extra, width), np.uint64), np.empty((count + extra, width), np.uint64)
-    own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
-    left[:count, own], right[:count, own] = left_mine, right_mine
-    left[:count, before], right[:count, before] = left_lefts, half_lefts ^ other_lefts
-    left[:count, after], right[:count, after] = half_rights ^ other_rights, right_rights
-    left[count:, own], right[count:, own] = dealt_mine[monomials:], mask[monomials:]
-    left[count:, before], right[count:, before] = dealt_lefts[monomials:], summands.lefts[bits:]
-    left[count:, after], right[count:, after] = summands.rights[bits:], dealt_rights[monomials:]
-    return BinaryShare(left, right, thirds.count)
+    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> None:
+        """Deal; afterwards B is known."""
+        self.summands = self.known.exchange(ctx, to_left, from_right)
 
+    def answer(self, block: Block, dealt: Words, out: Words) -> None:
+        """The chunk polynomials in the bits of B."""
+        assert self.summands is not None
+        chunks, monomials = self.chunks, self.chunks.monomials
+        b = self.summands.lefts if block.role == NEXT else self.summands.rights
+        if chunks.number:
+            chunk_kernels.evaluate_chunks(
+                dealt,
+                b[: chunks.bits],
+                chunks.lowest,
+                chunks.fours,
+                block.constant,
+                chunks.carries,
+                block.masks[: chunks.rows],
+                out,
+            )
+        self._fill(block, dealt[monomials:], b[chunks.bits :])
 
-def chunk_rows_cost(count: int, chunks: Chunks, extra: int, carries: bool) -> Cost:
-    """Cost of :func:`chunk_rows`: the dealt monomials, then both halves of every G and P."""
-    thirds = thirds_of(count)
-    rows = chunks.rows(carries)
-    dealt = chunks.monomials + extra
-
-    def sent(party: int) -> int:
-        neighbours = thirds.width((party - 1) % 3) + thirds.width((party + 1) % 3)
-        return 8 * (dealt * thirds.width(party) + rows * neighbours)
-
-    return Cost(2, (sent(0), sent(1), sent(2)))
-
-
-@lru_cache(maxsize=256)
-def carry_plan(number: int) -> tuple[Index, Index, Index, Index]:
-    """One level of the carry tree over rows G_0…G_{number-1}, P_1…P_{number-1}: gates (base, x, y), rows kept.
-
-    Neighbouring chunks join as G = G_high ^ P_high·G_low and P = P_high·P_low; an odd highest chunk is kept.
-    """
-
-    def p(chunk: int) -> int:
-        return number - 1 + chunk
-
-    half = number // 2
-    base = [2 * i + 1 for i in range(half)] + [-1] * (half - 1)
-    x = [p(2 * i + 1) for i in range(half)] + [p(2 * i + 1) for i in range(1, half)]
-    y = [2 * i for i in range(half)] + [p(2 * i) for i in range(1, half)]
-    kept = [number - 1, p(number - 1)] if number % 2 else []
-    base_, x_, y_, kept_ = (np.array(v, np.int64) for v in (base, x, y, kept))
-    return base_, x_, y_, kept_
-
-
-def join_chunks(ctx: Context, rows: BinaryShare, number: int, most: int) -> tuple[BinaryShare, int]:
-    """Rows G and P of at most ``most`` chunks, from those of :func:`chunk_rows`, and how many. One round a level."""
-    while number > most:
-        base, x, y, kept = carry_plan(number)
-        joined = layer(ctx, rows, base, x, y)
-        half = number // 2
-        if len(kept):
-            top = BinaryShare(rows.left[kept], rows.right[kept], rows.count)
-            parts = [
-                BinaryShare(joined.left[:half], joined.right[:half], rows.count),
-                top.row(0),
-                BinaryShare(joined.left[half:], joined.right[half:], rows.count),
-                top.row(1),
-            ]
-            joined = BinaryShare.stack(parts)
-        rows, number = joined, half + len(kept) // 2
-    return rows, number
-
-
-def carry_out(ctx: Context, rows: BinaryShare, number: int) -> BinaryShare:
-    """The carry out of the highest chunk, from the rows G and P of :func:`chunk_rows`."""
-    return join_chunks(ctx, rows, number, 1)[0].row(0)
-
-
-def carry_out_cost(number: int, count: int) -> Cost:
-    """Cost of :func:`carry_out` over ``number`` chunks."""
-    return sum((gates_cost(gates, count) for gates in _carry_gates(number)), FREE)
+    def _fill(self, block: Block, masks: Words, other: Words) -> None:
+        start = self.chunks.rows
+        block.masks[start : start + self.extra], block.other[start : start + self.extra] = masks, other
+        if self.shared is not None:
+            self.shared.fill(block, start + self.extra)
 
 
 def known_summands(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, minus: int = 0) -> Summands:
@@ -264,12 +291,12 @@ class UnsharedSum:
         self.mine = slice_words(ring, summand[own], bits)
         self.before, self.after = (np.ascontiguousarray(summand[block]) for block in (before, after))
 
-    def exchange(self, ctx: Context, dealt: Words, dealt_rights: Words) -> Summands:
+    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
         """Pass on what is dealt, and tell the other answering party this one's summand."""
         other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
         ctx.exchange(
-            to_left=[dealt, self.after],
-            from_right=[dealt_rights, other_before],
+            to_left=[*to_left, self.after],
+            from_right=[*from_right, other_before],
             to_right=self.before,
             from_left=other_after,
         )
@@ -278,7 +305,7 @@ class UnsharedSum:
 
 
 def unshared_cost(count: int, ring: Ring) -> Cost:
-    """What :class:`UnsharedSum` adds to :func:`chunk_rows_cost`: bytes, no round."""
+    """What :class:`UnsharedSum` adds to the cost of its circuit: bytes, no round."""
     thirds = thirds_of(count)
 
     def sent(party: int) -> int:

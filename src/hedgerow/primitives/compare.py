@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
-import numpy as np
-
-from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, reveal_bits
+from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, reveal_bits, words_for
 from ..sharing.ring import Words
 from .carry import (
+    ChunkInputs,
     Chunks,
     Known,
     UnsharedSum,
-    carry_out,
-    carry_out_cost,
-    carry_plan,
-    chunk_rows,
-    chunk_rows_cost,
+    carry_joins,
     complete,
-    join_chunks,
+    pass_joins,
     unshared_cost,
 )
-from .cost import Cost, Thirds, thirds_of
-from .gate import gate_summands, gates_cost, layer
+from .circuit import Circuit, Evaluation, circuit_cost
+from .cost import Cost, thirds_of
 from .multiply import dot_summands
 
 
@@ -38,49 +34,57 @@ def top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     levels (see :mod:`hedgerow.kernels.chunk`). Cost: :func:`top_bit_cost`. Reveals: nothing beyond shapes.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds = thirds_of(len(x))
-    return _top_bit(ctx, complete(ctx, x, bits, thirds), bits, thirds)
+    return _top_bit(ctx, complete(ctx, x, bits, thirds_of(len(x))), bits, len(x))
 
 
-def _top_bit(ctx: Context, known: Known, bits: int, thirds: Thirds) -> BinaryShare:
-    rows, number = _carry_rows(ctx, known, bits, thirds)
-    top = rows.row(rows.rows - 1)
-    return top ^ carry_out(ctx, rows, number) if number else top
+def _top_bit(ctx: Context, known: Known, bits: int, count: int) -> BinaryShare:
+    chunks = Chunks.of(bits - 1, True, count)
+    evaluation = Evaluation(ctx, _sign_circuit(chunks), ChunkInputs(chunks, known), thirds_of(count))
+    evaluation.run()
+    if chunks.radices:
+        return evaluation.rows(*evaluation.circuit.bounds[-2:])
+    rows = evaluation.rows(0, chunks.rows + 1)
+    return rows.row(0) ^ rows.row(1) if chunks.rows else rows
 
 
-def _carry_rows(ctx: Context, known: Known, bits: int, thirds: Thirds) -> tuple[BinaryShare, int]:
-    """Rows G and P of the chunks below bit ``bits - 1``, then that bit without its carry; and how many chunks."""
-    chunks = Chunks.of(bits - 1, True, thirds.count)
-    return chunk_rows(ctx, known, thirds, chunks, carries=True), chunks.number
+@lru_cache(maxsize=256)
+def _sign_circuit(chunks: Chunks) -> Circuit:
+    """From rows G and P of the chunks below a sum's highest bit, and that bit without its carry, to the bit."""
+    if not chunks.radices:
+        return Circuit(chunks.rows + 1, [])
+    number, top = chunks.number, chunks.rows
+    joins = carry_joins(range(number), range(number - 1, top), chunks.radices, top + 1)
+    return Circuit(top + 1, [*joins.stages, [((top,), *joins.last)]])
 
 
 def top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`top_bit`: 14 bytes per item and party for 64 bits."""
     chunks = Chunks.of(bits - 1, True, count)
-    return chunk_rows_cost(count, chunks, 1, True) + carry_out_cost(chunks.number, count)
+    return circuit_cost(count, _sign_circuit(chunks), chunks.monomials + 1, chunks.rows)
 
 
 def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
-    """:func:`top_bit` opened to all three parties as one packed row; the last gate is opened at once.
+    """:func:`top_bit` opened to all three parties as one packed row; the last stage is opened at once.
 
-    Cost: as many rounds and bytes as :func:`top_bit`, and a bit an item and party. Reveals: exactly that bit: the three
-    summands of it are masked by a share of zero.
+    Cost: as many rounds as :func:`top_bit`, and another two bits an item in all. Reveals: exactly that bit: the two
+    summands of it that are told are masked by what the third party does not know.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    thirds = thirds_of(len(x))
-    rows, number = _carry_rows(ctx, complete(ctx, x, bits, thirds), bits, thirds)
-    top = rows.row(rows.rows - 1)
-    if number == 0:
-        return reveal_bits(ctx, top)
-    rows, number = join_chunks(ctx, rows, number, 2)
-    if number == 1:
-        return reveal_bits(ctx, top ^ rows.row(0))
-    base, first, second, _ = carry_plan(2)
-    own = gate_summands(ctx, rows, base, first, second) ^ top.left
-    others = np.empty_like(own), np.empty_like(own)
-    ctx.exchange(to_left=own, to_right=own, from_left=others[0], from_right=others[1])
-    opened: Words = own ^ others[0] ^ others[1]
-    return opened
+    chunks = Chunks.of(bits - 1, True, len(x))
+    known = complete(ctx, x, bits, thirds_of(len(x)))
+    if not chunks.radices:
+        return reveal_bits(ctx, _top_bit(ctx, known, bits, len(x)))
+    evaluation = Evaluation(ctx, _sign_circuit(chunks), ChunkInputs(chunks, known), thirds_of(len(x)), opened=True)
+    evaluation.run()
+    return evaluation.open_last()
+
+
+def reveal_top_bit_cost(count: int, bits: int) -> Cost:
+    """Cost of :func:`reveal_top_bit`."""
+    chunks = Chunks.of(bits - 1, True, count)
+    if not chunks.radices:
+        return top_bit_cost(count, bits) + Cost.even(1, 8 * words_for(count))
+    return circuit_cost(count, _sign_circuit(chunks), chunks.monomials + 1, chunks.rows, opened=True)
 
 
 def product_sign(
@@ -100,7 +104,7 @@ def product_sign(
     summand = dot_summands(ctx, xs, ys)
     if plus is not None:
         summand = ring.add(summand, plus.left)
-    return _top_bit(ctx, UnsharedSum(ctx, ring, summand, bits, thirds), bits, thirds)
+    return _top_bit(ctx, UnsharedSum(ctx, ring, summand, bits, thirds), bits, thirds.count)
 
 
 def product_sign_cost(count: int, ring: Ring, bits: int) -> Cost:
@@ -130,13 +134,19 @@ def is_zero(ctx: Context, x: ArithmeticShare, bits: int) -> BinaryShare:
     _check_bits(x.ring, bits, x.ring.bits)
     thirds = thirds_of(len(x))
     chunks = Chunks.of(bits, False, len(x))
-    rows = chunk_rows(ctx, complete(ctx, x, bits, thirds, minus=1), thirds, chunks, carries=False)
-    while rows.rows > 1:
-        half = rows.rows // 2
-        index = np.arange(half)
-        joined = layer(ctx, rows, np.full(half, -1), index, index + half)
-        rows = joined if rows.rows % 2 == 0 else BinaryShare.stack([joined, rows.row(rows.rows - 1)])
-    return rows
+    inputs = ChunkInputs(chunks, complete(ctx, x, bits, thirds, minus=1))
+    evaluation = Evaluation(ctx, _pass_circuit(chunks), inputs, thirds)
+    evaluation.run()
+    return evaluation.rows(*evaluation.circuit.bounds[-2:]) if chunks.radices else evaluation.rows(0, 1)
+
+
+@lru_cache(maxsize=256)
+def _pass_circuit(chunks: Chunks) -> Circuit:
+    """From rows P of all chunks to whether all of them pass a carry on."""
+    if not chunks.radices:
+        return Circuit(chunks.rows, [])
+    joins = pass_joins(range(chunks.rows), chunks.radices, chunks.rows)
+    return Circuit(chunks.rows, [*joins.stages, [joins.last]])
 
 
 def equal(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> BinaryShare:
@@ -147,9 +157,4 @@ def equal(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> Bi
 def equal_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`equal` and :func:`is_zero`."""
     chunks = Chunks.of(bits, False, count)
-    number = chunks.number
-    cost = chunk_rows_cost(count, chunks, 0, False)
-    while number > 1:
-        cost += gates_cost(number // 2, count)
-        number = (number + 1) // 2
-    return cost
+    return circuit_cost(count, _pass_circuit(chunks), chunks.monomials, chunks.rows)

@@ -31,17 +31,23 @@ class Cost:
 
 
 FREE = Cost.even(0, 0)
+FEW = 1 << 14
+"""Up to so many items a round takes longer than the bytes that would save it; see docs/adr/0001-comparison.md."""
 
 
 class Thirds:
-    """A vector cut into three word-aligned blocks, one for each dealer, so that the load of all roles is even."""
+    """A vector cut into three word-aligned blocks, one for each dealer, so that the load of all roles is even.
+
+    Few items are one block, which party 0 deals: then only two parties wait for each other, and the dealer, which hears
+    nothing, goes ahead.
+    """
 
     __slots__ = ("_items", "_words", "count")
 
     def __init__(self, count: int) -> None:
         self.count = count
         total = words_for(count)
-        bounds = [dealer * total // 3 for dealer in range(4)]
+        bounds = [0, total, total, total] if few(count) else [dealer * total // 3 for dealer in range(4)]
         self._words = [slice(bounds[d], bounds[d + 1]) for d in range(3)]
         self._items = [slice(min(count, 64 * w.start), min(count, 64 * w.stop)) for w in self._words]
 
@@ -62,6 +68,11 @@ class Thirds:
         """Items in a block."""
         items = self._items[dealer]
         return int(items.stop - items.start)
+
+
+def few(count: int) -> bool:
+    """Whether rounds matter more than bytes."""
+    return count <= FEW
 
 
 @lru_cache(maxsize=1024)

@@ -23,7 +23,6 @@ from ..primitives import (
     select_sum_cost,
     widen_cost,
 )
-from ..primitives.carry import carry_out_cost
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64, RING128, Ring
 from .entries import as_stored_cost, at_front_cost, layers_together
@@ -33,6 +32,7 @@ from .feature import code_bits
 from .front import front_cost
 from .shape import TreeShape
 from .sums_cost import SumsCost
+from .tournament import tag_less_cost
 
 
 class FastCost:
@@ -136,7 +136,7 @@ class FastCost:
     def _extreme(self) -> Cost:
         n, tag, ring = self.length, self.tag, self.shape.sum_ring
         cost = dot_cost(2 * n, RING64) + widen_cost(2 * n, ring, RING64)
-        cost += gates_cost(tag, n) + carry_out_cost(tag, n) + bit_to_ring_cost(n, RING64)
+        cost += tag_less_cost(n, tag) + bit_to_ring_cost(n, RING64)
         cost += product_sign_cost(n, RING64, self.shape.distance_bits + 2)
         cost += multiply_bit_cost(n, [RING64]) + gates_cost(tag, n)
         cost += dot_cost(2 * n, RING64)

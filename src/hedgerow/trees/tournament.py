@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from ..oblivious.packed import choose_rows, end_to_end, rows_of, span
-from ..primitives import and_summands, bit_and, bit_not, bit_to_ring, multiply_unshared, product_sign, select
-from ..primitives.carry import carry_out
+from ..oblivious.packed import choose_rows, end_to_end, span
+from ..primitives import Cost, and_summands, bit_and, bit_not, bit_to_ring, multiply_unshared, product_sign, select
+from ..primitives.carry import carry_joins, radices_for
+from ..primitives.circuit import Circuit, Output, circuit_cost, evaluate
+from ..primitives.cost import few
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
 from ..sharing.ring import Words
 
@@ -157,12 +160,33 @@ def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:
 
 
 def tag_less(ctx: Context, a: BinaryShare, b: BinaryShare) -> BinaryShare:
-    """The bit a < b of numbers given as rows of bits, lowest first."""
-    generate = bit_and(ctx.step("generate"), bit_not(ctx, a), b)
-    if a.rows == 1:
-        return generate
-    propagate = bit_not(ctx, a ^ b)
-    return carry_out(ctx.step("carry"), BinaryShare.stack([generate, rows_of(propagate, 1, a.rows)]), a.rows)
+    """The bit a < b of numbers given as rows of bits, lowest first. Cost: :func:`tag_less_cost`."""
+    same = bit_not(ctx, a ^ b)
+    return evaluate(ctx, _tag_circuit(a.rows, few(a.count)), BinaryShare.stack([bit_not(ctx, a), b, same]))
+
+
+@lru_cache(maxsize=64)
+def _tag_circuit(rows: int, hurry: bool) -> Circuit:
+    """From rows of not a, of b and of whether they are the same to the carry that says a < b."""
+    size, radix = (4, 4) if hurry else (2, 3)
+    stage: list[Output] = []
+    g, p = [], []
+    for low in range(0, rows, size):
+        part = range(low, min(rows, low + size))
+        g.append(3 * rows + len(stage))
+        stage.append(tuple((k, rows + k, *(2 * rows + j for j in part if j > k)) for k in part))
+        p.append(3 * rows + len(stage))
+        if low:
+            stage.append((tuple(2 * rows + j for j in part),))
+    if len(g) == 1:
+        return Circuit(3 * rows, [stage])
+    joins = carry_joins(g, p, radices_for(len(g), radix), 3 * rows + len(stage))
+    return Circuit(3 * rows, [stage, *joins.stages, [joins.last]])
+
+
+def tag_less_cost(count: int, rows: int) -> Cost:
+    """Cost of :func:`tag_less`."""
+    return circuit_cost(count, _tag_circuit(rows, few(count)))
 
 
 def choose_extreme(
