@@ -9,8 +9,8 @@ import tables
 from hedgerow import errors
 from hedgerow.bench.programs import run_train
 from hedgerow.oblivious.packed import padded
-from hedgerow.oblivious.score import Items
 from hedgerow.oblivious.segment import segment_best, segment_best_cost
+from hedgerow.primitives.columns import Columns
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
 from hedgerow.sharing import RING32, RING64, BinaryShare, reconstruct, split, split_bits
@@ -177,7 +177,7 @@ def test_segment_best(fan_in, cross_bits):
     generator = np.random.default_rng(fan_in)
 
     def program(ctx, p, q, place, starts):
-        return segment_best(ctx.step("best"), Items(p, q, [place]), starts, cross_bits, fan_in)[0]
+        return segment_best(ctx.step("best"), Columns.of([p, q, place]), starts, cross_bits, fan_in).column(0)
 
     for count in (64, 192, 320):
         for density in (0.02, 0.3, 0.9):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -27,22 +27,26 @@ from ..primitives import (
     equal_cost,
     gates_cost,
     is_zero,
-    multiply_bit,
     multiply_bit_cost,
-    multiply_unshared,
-    multiply_unshared_cost,
-    select_sum,
     select_sum_cost,
 )
-from ..primitives.cost import FREE
-from ..primitives.gate import Index, gate_summands, layer
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public, unpack_bits, words_for
+from ..primitives.carry import pass_joins, radices_for
+from ..primitives.choose import Chosen, choose
+from ..primitives.circuit import Circuit, Evaluation, LaterInputs, Output, circuit_cost
+from ..primitives.columns import Columns
+from ..primitives.compare import gated_cost, sign_chunks, sign_circuit
+from ..primitives.cost import FREE, thirds_of
+from ..primitives.gate import Index
+from ..primitives.select import Selection, select_columns
+from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public, unpack_bits
 from ..sharing.ring import Words
-from .packed import pack_rows, pad, padded, rows_of
-from .score import Items, Numbers, less_score, less_score_cost
+from .packed import pack_rows, padded
+from .score import score_sign, score_sign_cost
 
 RADIX = 8
 """Blocks of a group on all levels but the last."""
+_TOGETHER = 4
+"""Bits multiplied at once."""
 TOP = 20
 """Blocks that make one last group; see docs/adr/0003-fast-trainer.md."""
 
@@ -94,8 +98,8 @@ def _pair_numbers(size: int) -> Index:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """Per pair of ends whether they are in one segment; per inner end whether the group's first end answers for it, and
-    whether only the last one does."""
+    """Per slot and end (see :func:`_stand_ins`) whether the stand-in is in the end's segment; per inner end whether the
+    group's first end answers for it, and whether only the last one does."""
 
     same: BinaryShare
     to_first: BinaryShare
@@ -106,38 +110,37 @@ class _Links:
 class _Joined:
     """What a level keeps for the way down: its blocks and where each end's answer inside the group comes from."""
 
-    lead: Items
-    trail: Items
+    lead: Columns
+    trail: Columns
     source: BinaryShare
 
 
 def join_blocks(
     ctx: Context,
-    lead: Items,
-    trail: Items,
+    lead: Columns,
+    trail: Columns,
     linked: BinaryShare,
     single: BinaryShare,
     count: int,
     cross_bits: int,
-) -> tuple[Numbers, Numbers]:
-    """Answers for the first and last items of ``count`` blocks.
+) -> tuple[Columns, Columns]:
+    """The numbers answered for the first and last items of ``count`` blocks.
 
     ``linked`` says whether a block's first item continues the segment before it, ``single`` whether the block lies in
     one segment. Paper: our own. Cost: :func:`join_blocks_cost`. Reveals: nothing beyond shapes.
     """
-    lead, trail = (Items.of([x[:count] for x in side.columns]) for side in (lead, trail))
+    lead, trail = lead[:count], trail[:count]
     levels = levels_of(count)
     if not levels:
-        return lead.numbers, trail.numbers
+        return lead.after(2), trail.after(2)
     links = _links(ctx.step("links"), linked, single, count, levels)
     joined = []
     for level, link in zip(levels, links, strict=True):
-        lead, trail = (_extended(side, level.blocks) for side in (lead, trail))
-        gates = _source_gates(ctx, level, lead, trail, link.same, cross_bits)
-        source, outer_lead, outer_trail = _outer(ctx.step("outer"), level, lead, trail, gates)
-        joined.append(_Joined(lead, trail, source))
+        lead, trail = lead.padded(level.blocks), trail.padded(level.blocks)
+        source, outer_lead, outer_trail = _outer(ctx, level, lead, trail, link.same, cross_bits)
+        joined.append(_Joined(lead.after(2), trail.after(2), source))
         lead, trail = outer_lead, outer_trail
-    first, last = lead.numbers, trail.numbers
+    first, last = lead.after(2), trail.after(2)
     inner = _inner(ctx.step("inner"), levels, joined)
     for k in reversed(range(len(levels))):
         answers = inner[k]
@@ -158,14 +161,7 @@ def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score
     cost += equal_cost(pairs, _number_bits(count))
     cost += gates_cost(1, sum((level.ends - 2) * level.groups for level in levels))
     for level in levels:
-        cost += less_score_cost(_pairs(level.radix) * level.groups, cross_bits, score)
-        others = level.radix - 1
-        cost += gates_cost(level.ends * others, level.groups)
-        while others > 1:
-            cost += gates_cost(level.ends * (others // 2), level.groups)
-            others = (others + 1) // 2
-        sources = level.ends * (level.radix - 1) * words_for(level.groups)
-        cost += multiply_unshared_cost(2 * (level.radix - 1) * level.groups, [score, RING64, *numbers], sources)
+        cost += _outer_cost(level, [score, RING64, *numbers], cross_bits)
     cost += multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
     for level in levels[:-1]:
         cost += select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
@@ -202,142 +198,140 @@ def _links(
         differences.append(both[_places(level, low)] - both[_places(level, high)])
         first, last = first[0 :: level.radix], last[level.radix - 1 :: level.radix]
     equal = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(differences), _number_bits(count))
-    same, start = [], 0
+    same, to_first, to_last, start = [], [], [], 0
     for level in levels:
-        stop = start + _pairs(level.ends) * level.groups
-        same.append(_rows(equal, start, stop, level.groups))
-        start = stop
-    to_first, to_last = [], []
-    for level, bits in zip(levels, same, strict=True):
+        x, _, stand_in = _stand_ins(level.radix)
         table, inner = _pair_numbers(level.ends), np.arange(1, level.ends - 1)
-        to_first.append(_flat([_taken_rows(bits, table[inner, 0])]))
-        to_last.append(_flat([_taken_rows(bits, table[inner, level.ends - 1])]))
-    only_last = bit_and(ctx.step("only"), bit_not(ctx, _flat(to_first)), _flat(to_last))
+        same.append(_gathered(equal, start + _in_groups(level, table[x, stand_in]).reshape(level.radix - 1, -1)))
+        to_first.append(start + _in_groups(level, table[inner, 0]))
+        to_last.append(start + _in_groups(level, table[inner, level.ends - 1]))
+        start += _pairs(level.ends) * level.groups
+    near, far = (_gathered(equal, np.concatenate(index)[None]) for index in (to_first, to_last))
+    only_last = bit_and(ctx.step("only"), bit_not(ctx, near), far)
     links, start = [], 0
-    for bits, near in zip(same, to_first, strict=True):
-        links.append(_Links(bits, near, _rows(only_last, start, start + near.count, near.count)))
-        start += near.count
+    for bits, index in zip(same, to_first, strict=True):
+        own = np.arange(start, start + len(index))[None]
+        links.append(_Links(bits, _gathered(near, own), _gathered(only_last, own)))
+        start += len(index)
     return links
 
 
 @dataclass(frozen=True, slots=True)
-class _Gates:
-    """AND gates on rows of bits that have not been evaluated yet."""
+class _Unbeaten:
+    """A circuit from per slot whether the stand-in beats the end, and whether it is in its segment, to rows whose
+    product says that nothing beats the end; and a circuit from those rows of all stand-ins, and from whether they are
+    in the end's segment, to whether they hold its best item."""
 
-    state: BinaryShare
-    x: Index
-    y: Index
-
-    def summands(self, ctx: Context, rows: Index | slice) -> Words:
-        """This party's summands of some of the gates, freshly masked."""
-        x, y = self.x[rows], self.y[rows]
-        return gate_summands(ctx, self.state, np.full(len(x), -1), x, y)
+    circuit: Circuit
+    rows: list[int]
+    source: Circuit
 
 
-def _source_gates(ctx: Context, level: _Level, lead: Items, trail: Items, same: BinaryShare, cross_bits: int) -> _Gates:
-    """Per stand-in (see :func:`_stand_ins`) the gate that says whether it holds the best item of its end's segment in
-    the group."""
-    low, high = np.triu_indices(level.radix, 1)
-    a, b = (_places(level, 2 * blocks) for blocks in (low, high))
-    flat = less_score(ctx, _taken(trail, a), _taken(lead, b), cross_bits)
-    less = _rows(flat, 0, len(a), level.groups)
-    # An earlier block beats a later one unless it is less, a later one an earlier one if that is less.
-    beats = BinaryShare.stack([less, bit_not(ctx, less)])
-    x, block, stand_in = _stand_ins(level.radix)
-    linked = _pair_numbers(level.ends)[x, stand_in]
-    beaten = _pair_numbers(level.radix)[x // 2, block] + np.where(block < x // 2, less.rows, 0)
-    none = np.full(len(x), -1)
-    lost = layer(ctx.step("lost"), BinaryShare.stack([same, beats]), none, linked, same.rows + beaten)
-    best, others = bit_not(ctx, lost), level.radix - 1
-    while others > 1:
-        half, odd = others // 2, others % 2
-        index = np.arange(half * level.ends)
-        met = layer(ctx.step("best"), best, none[: len(index)], index, index + len(index))
-        best = BinaryShare.stack([met, rows_of(best, 2 * len(index), best.rows)]) if odd else met
-        others = half + odd
-    return _Gates(BinaryShare.stack([same, best]), linked, same.rows + stand_in)
+@lru_cache(maxsize=64)
+def _unbeaten(slots: int) -> _Unbeaten:
+    first: list[Output] = [((), (slot, slots + slot)) for slot in range(slots)]
+    joins = pass_joins(range(2 * slots, 3 * slots), radices_for(slots, _TOGETHER), 3 * slots)
+    rows = list(joins.last[0])
+    parts = len(rows) * slots
+    source = [((parts + slot, *range(slot, parts, slots)),) for slot in range(slots)]
+    return _Unbeaten(Circuit(2 * slots, [first, *joins.stages]), rows, Circuit(parts + slots, [source]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """For some ends of every group: their own columns, and per other block what changes if that one answers; ``rows``
-    are the stand-ins this depends on."""
+    """For some ends of every group: their own columns, and per other block what changes if that one answers, slot
+    by slot."""
 
     slots: int
-    rows: Index
-    own: Numbers
-    changes: Numbers
+    own: Columns
+    changes: Columns
 
-    def answers(self, moved: Numbers) -> Numbers:
-        """The ends' columns after the changes that apply, given as :attr:`changes` times the bits of :attr:`rows`."""
-        return [own + _slot_sums(change, self.slots) for own, change in zip(self.own, moved, strict=True)]
+    def answers(self, moved: Columns) -> Columns:
+        """The ends' columns after the changes that apply, given as :attr:`changes` times bits."""
+        return self.own + moved.sums(self.slots)
 
 
-def _moves(level: _Level, leads: Numbers, trails: Numbers, start: int, stop: int, step: int = 1) -> _Moves:
-    """The moves of the ends ``start:stop:step``, flat: one item a group."""
-    x, _, stand_in = (v.reshape(level.radix - 1, level.ends)[:, start:stop:step] for v in _stand_ins(level.radix))
-    own, others = (_places(level, ends) for ends in (x[0], stand_in.reshape(-1)))
-    columns = [ArithmeticShare.concatenate(pair) for pair in zip(leads, trails, strict=True)]
-    mine = [column[own] for column in columns]
+def _moves(level: _Level, both: Columns, ends: slice) -> _Moves:
+    """The moves of some ends, flat: slot by slot, one item a group. ``both`` are all leads, then all trails."""
     slots = level.radix - 1
-    changes = [
-        column[others] - ArithmeticShare.concatenate([m] * slots) for column, m in zip(columns, mine, strict=True)
-    ]
-    rows = np.arange(slots * level.ends).reshape(slots, level.ends)[:, start:stop:step].reshape(-1)
-    return _Moves(slots, rows, mine, changes)
+    x, _, stand_in = (v.reshape(slots, level.ends)[:, ends] for v in _stand_ins(level.radix))
+    own, others = _places(level, x[0]), _places(level, stand_in.reshape(-1))
+    return _Moves(slots, both[own], both[others] - both[np.tile(own, slots)])
 
 
-def _outer(ctx: Context, level: _Level, lead: Items, trail: Items, gates: _Gates) -> tuple[BinaryShare, Items, Items]:
-    """All gates, and every group's lead and trail, which depend on a few of them."""
-    moves = _moves(level, lead.columns, trail.columns, 0, level.ends, level.ends - 1)
-    few = _flat_words([gates.summands(ctx.step("few"), moves.rows)], [level.groups])[0]
-    source = gates.summands(ctx.step("source"), slice(None))
-    moved, passed = multiply_unshared(ctx, few, moves.changes, source)
-    answers = moves.answers(moved)
-    lead, trail = (Items.of([x[at : at + level.groups] for x in answers]) for at in (0, level.groups))
-    return BinaryShare(source, passed, level.groups), lead, trail
+def _outer(
+    ctx: Context, level: _Level, lead: Columns, trail: Columns, same: BinaryShare, cross_bits: int
+) -> tuple[BinaryShare, Columns, Columns]:
+    """Per slot and end whether the stand-in holds the best item of the end's segment in the group, and every group's
+    lead and trail. One party deals, so that bits can move between the circuits."""
+    slots, groups = level.radix - 1, level.groups
+    x, block, stand_in = _stand_ins(level.radix)
+    low, high = np.triu_indices(level.radix, 1)
+    a, b = (_places(level, 2 * blocks) for blocks in (low, high))
+    scores = [Columns.of([side.column(0), side.column(1)]) for side in (trail, lead)]
+    sign = score_sign(ctx, scores[0][a], scores[1][b], cross_bits, alone=True)
+    less = sign.evaluation(ctx.step("less"), sign_circuit(sign.chunks))
+    # A later block beats an earlier one if that is less, an earlier one a later one unless it is less.
+    pairs = _in_groups(level, _pair_numbers(level.radix)[x // 2, block]).reshape(slots, -1)
+    flipped = pack_rows(np.repeat(block < x // 2, groups).reshape(slots, -1).astype(np.uint8))
+    unbeaten, ends = _unbeaten(slots), thirds_of(level.ends * groups, alone=True)
+    beats = LaterInputs(less, less.circuit.last, partial(_bits_taken, index=pairs), same, flipped)
+    best = Evaluation(ctx.step("best"), unbeaten.circuit, beats, ends)
+    winners = _in_groups(level, stand_in).reshape(slots, -1)
+    held = LaterInputs(best, unbeaten.rows, partial(_bits_taken, index=winners), same)
+    source = Evaluation(ctx.step("source"), unbeaten.source, held, ends)
+    both, selections, owns = Columns.concatenate([lead, trail]), [], []
+    for end in (0, level.ends - 1):
+        moves, own = _moves(level, both, slice(end, end + 1)), np.arange(groups)[None] + end * groups
+        selection = Selection(ctx.step("outer"), moves.changes, slots, alone=True)
+        selections.append(Chosen(source.circuit.last, selection, partial(_bits_taken, index=own)))
+        owns.append(moves.own)
+    changes = choose(ctx, [less, best, source], selections)
+    outer_lead, outer_trail = (own + change for own, change in zip(owns, changes, strict=True))
+    return source.last_rows(), outer_lead, outer_trail
 
 
-def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) -> list[Numbers]:
+def _outer_cost(level: _Level, columns: Sequence[Ring], cross_bits: int) -> Cost:
+    """Cost of :func:`_outer`; all its parts are dealt in one round, and both selections answer in one."""
+    pairs, slots = _pairs(level.radix) * level.groups, level.radix - 1
+    circuit = sign_circuit(sign_chunks(pairs, cross_bits + 1))
+    cost = score_sign_cost(pairs, cross_bits, columns[0], alone=True)
+    cost += gated_cost(pairs, cross_bits + 1, circuit, alone=True)
+    for own in (_unbeaten(slots).circuit, _unbeaten(slots).source):
+        cost += circuit_cost(level.ends * level.groups, own, alone=True)
+    return cost + select_sum_cost(level.groups, slots, columns, alone=True) * 2 + Cost.even(-5, 0)
+
+
+def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) -> list[Columns]:
     """For all levels at once, per inner end the answer inside its group."""
     parts = [
-        _moves(level, join.lead.numbers, join.trail.numbers, 1, level.ends - 1)
+        _moves(level, Columns.concatenate([join.lead, join.trail]), slice(1, level.ends - 1))
         for level, join in zip(levels, joined, strict=True)
     ]
-    bits = [_taken_rows(join.source, part.rows) for join, part in zip(joined, parts, strict=True)]
-    changes = [ArithmeticShare.concatenate(columns) for columns in zip(*(p.changes for p in parts), strict=True)]
-    moved = multiply_bit(ctx, _flat(bits), changes)
+    bits = [_without_outer(level, join.source) for level, join in zip(levels, joined, strict=True)]
+    moved = select_columns(ctx, [_flat(bits)], Columns.concatenate([part.changes for part in parts]))
     answers, start = [], 0
     for part in parts:
-        stop = start + len(part.changes[0])
-        answers.append(part.answers([x[start:stop] for x in moved]))
+        stop = start + len(part.changes)
+        answers.append(part.answers(moved[start:stop]))
         start = stop
     return answers
 
 
-def _told(ctx: Context, level: _Level, links: _Links, inner: Numbers, first: Numbers, last: Numbers) -> Numbers:
+def _told(ctx: Context, level: _Level, links: _Links, inner: Columns, first: Columns, last: Columns) -> Columns:
     """The inner ends' answers once those of the group's first and last end are known."""
-    changes = [[_tiled(end, level) - own for end, own in zip(ends, inner, strict=True)] for ends in (first, last)]
-    moved = select_sum(ctx, [links.to_first, links.to_last], changes)
-    return [own + change for own, change in zip(inner, moved, strict=True)]
+    groups = np.tile(np.arange(level.groups), level.ends - 2)
+    changes = Columns.concatenate([first[groups], last[groups]]) - Columns.concatenate([inner, inner])
+    return inner + select_columns(ctx, [links.to_first, links.to_last], changes)
 
 
-def _spread(level: _Level, inner: Numbers, first: Numbers, last: Numbers, count: int) -> tuple[Numbers, Numbers]:
+def _spread(level: _Level, inner: Columns, first: Columns, last: Columns, count: int) -> tuple[Columns, Columns]:
     """The answers of all groups' ends as those of the ``count`` blocks' first and last items."""
-
-    def of_blocks(side: int) -> Numbers:
-        results = []
-        for own, a, b in zip(inner, first, last, strict=True):
-            sides = []
-            for rows, outer in ((own.left, (a.left, b.left)), (own.right, (a.right, b.right))):
-                table = np.empty((level.groups, level.ends), rows.dtype)
-                table[:, 1:-1] = rows.reshape(level.ends - 2, level.groups).T
-                table[:, 0], table[:, -1] = outer
-                sides.append(table[:, side::2].reshape(-1)[:count])
-            results.append(ArithmeticShare(sides[0], sides[1], own.ring))
-        return results
-
-    return of_blocks(0), of_blocks(1)
+    ends = Columns.concatenate([first, inner, last])
+    # Ends are stored one after the other, each for all groups.
+    block, group = np.arange(count) % level.radix, np.arange(count) // level.radix
+    starts, stops = (ends[(2 * block + side) * level.groups + group] for side in (0, 1))
+    return starts, stops
 
 
 def _places(level: _Level, ends: Index) -> Index:
@@ -347,29 +341,31 @@ def _places(level: _Level, ends: Index) -> Index:
     return places
 
 
-def _taken(items: Items, index: Index) -> Items:
-    return Items.of([x[index] for x in items.columns])
+def _in_groups(level: _Level, numbers: Index) -> Index:
+    """The places of rows of one item a group, laid end to end."""
+    places: Index = (numbers[:, None] * level.groups + np.arange(level.groups)).reshape(-1)
+    return places
 
 
-def _taken_rows(x: BinaryShare, index: Index) -> BinaryShare:
-    return BinaryShare(x.left[index], x.right[index], x.count)
+def _bits_taken(rows: Words, index: Index) -> Words:
+    """Of every row of packed bits those at the places of ``index``, which has several rows itself."""
+    bits = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")
+    return pack_rows(bits.take(index, axis=1).reshape(-1, index.shape[1]))
 
 
-def _extended(items: Items, length: int) -> Items:
-    return Items.of([pad(x, length) for x in items.columns])
+def _gathered(x: BinaryShare, index: Index) -> BinaryShare:
+    """:func:`_bits_taken` of a shared row."""
+    return BinaryShare(_bits_taken(x.left, index), _bits_taken(x.right, index), index.shape[1])
 
 
-def _tiled(x: ArithmeticShare, level: _Level) -> ArithmeticShare:
-    """One item a group, repeated for every inner end."""
-    return ArithmeticShare(np.tile(x.left, level.ends - 2), np.tile(x.right, level.ends - 2), x.ring)
+def _without_outer(level: _Level, source: BinaryShare) -> BinaryShare:
+    """Of rows of all ends the inner ends."""
+    return _gathered_rows(source, slice(level.groups, (level.ends - 1) * level.groups))
 
 
-def _slot_sums(x: ArithmeticShare, slots: int) -> ArithmeticShare:
-    count = len(x) // slots
-    if x.ring.bits == 128:
-        return ArithmeticShare.total([x[k * count : (k + 1) * count] for k in range(slots)])
-    left, right = (side.reshape(slots, -1).sum(axis=0, dtype=x.ring.dtype) for side in (x.left, x.right))
-    return ArithmeticShare(left, right, x.ring)
+def _gathered_rows(x: BinaryShare, items: slice) -> BinaryShare:
+    """Some items of every row."""
+    return _gathered(x, np.arange(items.start, items.stop)[None])
 
 
 def _flat(parts: Sequence[BinaryShare]) -> BinaryShare:
@@ -383,15 +379,6 @@ def _flat_words(parts: Sequence[Words], counts: Sequence[int]) -> Words:
     """Packed rows of so many items as one row, without padding in between."""
     rows = [unpack_bits(words, count).reshape(-1) for words, count in zip(parts, counts, strict=True)]
     return pack_rows(np.concatenate(rows)[None])
-
-
-def _rows(flat: BinaryShare, start: int, stop: int, groups: int) -> BinaryShare:
-    """Items ``start:stop`` of one row as rows of one item a group."""
-
-    def change(words: Words) -> Words:
-        return pack_rows(unpack_bits(words, flat.count)[0, start:stop].reshape(-1, groups))
-
-    return BinaryShare(change(flat.left), change(flat.right), groups)
 
 
 def _bits_riffled(linked: BinaryShare, single: BinaryShare, count: int) -> BinaryShare:

@@ -14,28 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from ..primitives import (
-    Cost,
-    and_summands,
-    bit_and,
-    bit_not,
-    gates_cost,
-    multiply_bit_cost,
-    multiply_unshared,
-    multiply_unshared_cost,
-    select,
-    select_sum,
-    select_sum_cost,
-)
-from ..primitives.cost import FREE
-from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
+from ..primitives import Cost, bit_not, multiply_bit_cost, select_sum_cost
+from ..primitives.carry import Chunks
+from ..primitives.choose import Chosen, choose
+from ..primitives.circuit import Circuit, Evaluation, SharedInputs, circuit_cost
+from ..primitives.columns import Columns, riffled
+from ..primitives.compare import gated_cost, sign_chunks, sign_joins, times
+from ..primitives.cost import FREE, thirds_of
+from ..primitives.select import Selection, select_columns
+from ..primitives.steps import run
+from ..sharing import RING64, BinaryShare, Context, Ring, public_bits
 from ..sharing.ring import Words
 from .blocks import join_blocks, join_blocks_cost
-from .packed import end_to_end, every_other, pack_rows, pad, padded, span
-from .score import Items, Numbers, less_score, less_score_cost, riffled
+from .packed import end_to_end, every_other, pack_rows, padded, span
+from .score import score_sign, score_sign_cost
 
 FAN_IN = 1280
 """Blocks joined in groups, not two by two, on a fast network; see docs/adr/0003-fast-trainer.md."""
@@ -43,19 +39,20 @@ FAN_IN = 1280
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """What a level keeps for the way down: how many blocks met, the two items of each pair, the bits that decide."""
+    """What a level keeps for the way down: how many blocks met, the numbers of the two items of each pair, the bits
+    that decide."""
 
     count: int
-    trail: Items
-    lead: Items
+    trail: Columns
+    lead: Columns
     left_single: BinaryShare
     right_single: BinaryShare
     opening: BinaryShare
     less: BinaryShare
 
 
-def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: int, fan_in: int = FAN_IN) -> Numbers:
-    """For every item the ``numbers`` of its segment's best item.
+def segment_best(ctx: Context, items: Columns, starts: BinaryShare, cross_bits: int, fan_in: int = FAN_IN) -> Columns:
+    """For every item the numbers of its segment's best item; ``items`` are columns p, q and the numbers.
 
     ``starts`` flags the first item of every segment. Vectors have a multiple of 64 items.
 
@@ -63,26 +60,21 @@ def segment_best(ctx: Context, items: Items, starts: BinaryShare, cross_bits: in
     way up and n of numbers on the way down; a level takes the comparison's rounds and five more; about 4·fan_in
     comparisons for the last ``fan_in`` blocks; exactly :func:`segment_best_cost`. Reveals: nothing beyond shapes.
     """
-    count = len(items.p)
+    count = len(items)
     lead = trail = items
     linked = bit_not(ctx, starts)
     ones = public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
     flags = _Flags(ones, linked, linked)
     joints: list[_Joint] = []
-    ahead = _look_ahead(ctx.step("ahead"), flags, count) if count > max(1, fan_in) else None
+    ahead = _look_ahead(ctx.step("first"), flags, count) if count > max(1, fan_in) else None
     while ahead is not None:
         (left_lead, right_lead), (left_trail, right_trail) = _halves(lead, count), _halves(trail, count)
-        less = less_score(ctx, left_trail, right_lead, cross_bits)
-        joints.append(
-            _Joint(count, left_trail, right_lead, ahead.left.single, ahead.right.single, ahead.right.linked, less)
-        )
-        count = (count + 1) // 2
-        more = count > max(1, fan_in)
-        flags = ahead.joined
-        length = len(left_lead.p)
-        ones_, zeros = _joined(right_lead.columns, left_trail.columns), _joined(left_lead.columns, right_trail.columns)
-        chosen, ahead = _decide(ctx.step("decide"), ahead, less, ones_, zeros, count if more else None)
-        lead, trail = Items.of([x[:length] for x in chosen]), Items.of([x[length:] for x in chosen])
+        count_met, count = count, (count + 1) // 2
+        more = _ahead_evaluation(ctx.step("ahead"), ahead.joined, count) if count > max(1, fan_in) else None
+        less, lead, trail = _decide(ctx, ahead, (left_lead, left_trail), (right_lead, right_trail), cross_bits, more)
+        met = left_trail.after(2), right_lead.after(2)
+        joints.append(_Joint(count_met, *met, ahead.left.single, ahead.right.single, ahead.right.linked, less))
+        flags, ahead = ahead.joined, more.found() if more else None
     first, last = join_blocks(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
     return _tell(ctx.step("tell"), joints, first, last)
 
@@ -117,23 +109,36 @@ def _partners(flags: _Flags, count: int) -> tuple[_Flags, _Flags]:
     return left, _Flags(right.single, linked, whole)
 
 
-def _ahead_gates(flags: _Flags, count: int) -> tuple[_Flags, _Flags, BinaryShare, BinaryShare]:
-    """The partners, and the factors of the gates that look one level ahead, end to end."""
+@lru_cache(maxsize=1)
+def _ahead_circuit() -> Circuit:
+    """From the left blocks' single and whole, the right ones' linked and whole: reach, and single and whole of both."""
+    return Circuit(4, [[((0, 2),), ((0, 3),), ((1, 3),)]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """The gates that look one level ahead."""
+
+    left: _Flags
+    right: _Flags
+    evaluation: Evaluation
+
+    def found(self) -> _Ahead:
+        """What they found, once they are evaluated."""
+        reach, single, whole = (self.evaluation.rows(k, k + 1) for k in range(4, 7))
+        return _Ahead(self.left, self.right, reach, _Flags(single, self.left.linked, whole))
+
+
+def _ahead_evaluation(ctx: Context, flags: _Flags, count: int) -> _Looking:
     left, right = _partners(flags, count)
-    x = end_to_end([left.single, left.single, left.whole])
-    y = end_to_end([right.linked, right.whole, right.whole])
-    return left, right, x, y
-
-
-def _ahead_of(left: _Flags, right: _Flags, gates: BinaryShare) -> _Ahead:
-    third = gates.count // 3
-    reach, single, whole = (span(gates, k * third, (k + 1) * third) for k in range(3))
-    return _Ahead(left, right, reach, _Flags(single, left.linked, whole))
+    rows = _stack(left.single, left.whole, right.linked, right.whole)
+    return _Looking(left, right, Evaluation(ctx, _ahead_circuit(), SharedInputs(rows), thirds_of(rows.count)))
 
 
 def _look_ahead(ctx: Context, flags: _Flags, count: int) -> _Ahead:
-    left, right, x, y = _ahead_gates(flags, count)
-    return _ahead_of(left, right, bit_and(ctx, x, y))
+    looking = _ahead_evaluation(ctx, flags, count)
+    run(ctx, looking.evaluation.steps())
+    return looking.found()
 
 
 def _first_bits(count: int, words: int) -> Words:
@@ -141,45 +146,64 @@ def _first_bits(count: int, words: int) -> Words:
     return pack_rows((np.arange(64 * words) < count).astype(np.uint8)[None])
 
 
-def _decide(
-    ctx: Context, ahead: _Ahead, less: BinaryShare, ones: Numbers, zeros: Numbers, following: int | None
-) -> tuple[Numbers, _Ahead | None]:
-    """``ones`` where the right lead reaches the joint block's first item, then where the left trail reaches its last,
-    end to end, else ``zeros``; in the same rounds the look ahead at the next level of ``following`` blocks.
+@lru_cache(maxsize=64)
+def _decide_circuit(chunks: Chunks) -> Circuit:
+    """From a sign, and from reach and the right block's whole: the sign, whether the right lead reaches the joint
+    block's first item, and whether the left trail reaches its last.
 
     The lead changes if the left block is single, the joint linked and the right lead better; the trail changes if the
     right block is single, the joint linked and the right lead not better.
     """
-    x = end_to_end([ahead.reach, ahead.right.whole])
-    y = end_to_end([less, bit_not(ctx, less)])
-    join = and_summands(ctx.step("join"), x, y)[0]
-    passing = np.empty((1, 0), np.uint64)
-    if following is not None:
-        left, right, more_x, more_y = _ahead_gates(ahead.joined, following)
-        passing = and_summands(ctx.step("ahead"), more_x, more_y)
-    changes = [a - b for a, b in zip(ones, zeros, strict=True)]
-    moved, passed = multiply_unshared(ctx.step("choose"), join, changes, passing)
-    chosen = [b + change for b, change in zip(zeros, moved, strict=True)]
-    if following is None:
-        return chosen, None
-    return chosen, _ahead_of(left, right, BinaryShare(passing, passed, more_x.count))
+    joins = sign_joins(chunks, 2)
+    reach, whole = joins.shared, joins.shared + 1
+    last = [joins.sign, times(reach, joins.sign), ((whole,), *times(whole, joins.sign))]
+    return Circuit(joins.inputs, [*joins.stages, last])
+
+
+def _decide(
+    ctx: Context,
+    ahead: _Ahead,
+    left: tuple[Columns, Columns],
+    right: tuple[Columns, Columns],
+    cross_bits: int,
+    more: _Looking | None,
+) -> tuple[BinaryShare, Columns, Columns]:
+    """Whether the left trail is less than the right lead, and the leads and trails of the joint blocks; in the same
+    rounds the gates that look ahead."""
+    (left_lead, left_trail), (right_lead, right_trail) = left, right
+    sign = score_sign(ctx, left_trail, right_lead, cross_bits)
+    circuit = _decide_circuit(sign.chunks)
+    evaluation = sign.evaluation(ctx.step("decide"), circuit, _stack(ahead.reach, ahead.right.whole))
+    less = circuit.bounds[-2]
+    changes = right_lead - left_lead, left_trail - right_trail
+    selections = [
+        Chosen(slice(row, row + 1), Selection(ctx.step("choose"), change))
+        for row, change in enumerate(changes, less + 1)
+    ]
+    lead, trail = choose(ctx.step("decide"), [evaluation], selections, [more.evaluation] if more else [])
+    return evaluation.rows(less, less + 1), left_lead + lead, right_trail + trail
+
+
+def _decide_cost(half: int, columns: Sequence[Ring], cross_bits: int, ahead: int) -> Cost:
+    """Cost of :func:`_decide` with ``ahead`` items to look ahead at; the rounds of the dealing are one."""
+    circuit = _decide_circuit(sign_chunks(half, cross_bits + 1))
+    cost = score_sign_cost(half, cross_bits, columns[0]) + gated_cost(half, cross_bits + 1, circuit)
+    cost += multiply_bit_cost(half, columns) * 2 + Cost.even(-3, 0)
+    return cost + circuit_cost(ahead, _ahead_circuit()) + Cost.even(-2, 0) if ahead else cost
 
 
 def _stack(*parts: BinaryShare) -> BinaryShare:
     return BinaryShare.stack(parts)
 
 
-def _halves(items: Items, count: int) -> tuple[Items, Items]:
+def _halves(items: Columns, count: int) -> tuple[Columns, Columns]:
+    """Left and right partners, zeros appended."""
     length = padded((count + 1) // 2)
-    even, odd = ([pad(x[side:count:2], length) for x in items.columns] for side in (0, 1))
-    return Items.of(even), Items.of(odd)
+    left, right = (items.spread(slice(0, (count + 1 - side) // 2), length, side, count, 2) for side in (0, 1))
+    return left, right
 
 
-def _joined(a: Sequence[ArithmeticShare], b: Sequence[ArithmeticShare]) -> Numbers:
-    return [ArithmeticShare.concatenate(pair) for pair in zip(a, b, strict=True)]
-
-
-def _tell(ctx: Context, joints: Sequence[_Joint], first: Numbers, last: Numbers) -> Numbers:
+def _tell(ctx: Context, joints: Sequence[_Joint], first: Columns, last: Columns) -> Columns:
     """The way down: from the top blocks' answers for their first and last items to every item's.
 
     A left block's last item (and, mirrored, a right block's first) gets: if its block is a single segment, the answer
@@ -190,18 +214,16 @@ def _tell(ctx: Context, joints: Sequence[_Joint], first: Numbers, last: Numbers)
         return first
     middles = _middles(ctx, joints[1:])
     for joint, (single, far, numbers) in zip(reversed(joints[1:]), reversed(middles), strict=True):
-        length = len(numbers[0]) // 2
-        first, last = ([pad(x, length) for x in side] for side in (first, last))
-        own, other = _joined(first, last), _joined(last, first)
-        table = [[a - c for a, c in zip(side, numbers, strict=True)] for side in (own, other)]
-        moved = select_sum(ctx.step("answer"), [single, far], table)
-        inner = [c + d for c, d in zip(numbers, moved, strict=True)]
-        left, right = [x[:length] for x in inner], [x[length:] for x in inner]
+        length = len(numbers) // 2
+        first, last = first.padded(length), last.padded(length)
+        changes = Columns.concatenate([first, last, last, first]) - Columns.concatenate([numbers, numbers])
+        inner = numbers + select_columns(ctx.step("answer"), [single, far], changes)
+        left, right = inner[:length], inner[length:]
         first, last = riffled(first, right, joint.count), riffled(left, last, joint.count)
     return riffled(first, last, joints[0].count)
 
 
-def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, BinaryShare, Numbers]]:
+def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, BinaryShare, Columns]]:
     """For all levels at once what does not depend on answers from above: which blocks are single, which look to the far
     side, and what a segment that ends inside gets; left blocks, then right ones."""
     if not joints:
@@ -210,22 +232,26 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[BinaryShare, 
     other = end_to_end([part for j in joints for part in (j.right_single, j.left_single)])
     opening = end_to_end([part for j in joints for part in (j.opening, j.opening)])
     less = end_to_end([part for j in joints for part in (j.less, bit_not(ctx, j.less))])
-    linked = bit_and(ctx.step("linked"), _stack(other, less), _stack(opening, opening))
-    far = bit_and(ctx.step("far"), linked.row(0), bit_not(ctx, single))
-    met, own = (
-        [ArithmeticShare.concatenate(parts) for parts in zip(*pairs, strict=True)]
-        for pairs in (
-            [_joined(j.lead.numbers, j.trail.numbers) for j in joints],
-            [_joined(j.trail.numbers, j.lead.numbers) for j in joints],
-        )
-    )
-    numbers = select(ctx.step("middle"), linked.row(1), met, own)
+    inputs = SharedInputs(_stack(single, other, opening, less))
+    evaluation = Evaluation(ctx.step("linked"), _middle_circuit(), inputs, thirds_of(single.count))
+    met = Columns.concatenate([part for j in joints for part in (j.lead, j.trail)])
+    own = Columns.concatenate([part for j in joints for part in (j.trail, j.lead)])
+    selection = Selection(ctx.step("middle"), met - own)
+    (moved,) = choose(ctx.step("linked"), [evaluation], [Chosen(slice(4, 5), selection)])
+    numbers, far = own + moved, evaluation.rows(5, 6)
     middles, start = [], 0
     for joint in joints:
-        stop = start + 2 * len(joint.lead.p)
-        middles.append((span(single, start, stop), span(far, start, stop), [x[start:stop] for x in numbers]))
+        stop = start + 2 * len(joint.lead)
+        middles.append((span(single, start, stop), span(far, start, stop), numbers[start:stop]))
         start = stop
     return middles
+
+
+@lru_cache(maxsize=1)
+def _middle_circuit() -> Circuit:
+    """From whether a block is single, whether the other one is, whether the joint is linked and whether the other item
+    is better: whether that item counts, and whether the answer comes from the far side."""
+    return Circuit(4, [[((2, 3),), ((1, 2), (0, 1, 2))]])
 
 
 def segment_best_cost(
@@ -236,17 +262,17 @@ def segment_best_cost(
     cost = FREE
     halves: list[int] = []
     if count > max(1, fan_in):
-        cost += gates_cost(1, 3 * padded((count + 1) // 2))
+        cost += circuit_cost(padded((count + 1) // 2), _ahead_circuit())
     while count > max(1, fan_in):
         half = padded((count + 1) // 2)
         halves.append(half)
         count = (count + 1) // 2
-        ahead = 3 * padded((count + 1) // 2) if count > max(1, fan_in) else 0
-        cost += less_score_cost(half, cross_bits, score) + multiply_unshared_cost(2 * half, columns, ahead // 64)
+        ahead = padded((count + 1) // 2) if count > max(1, fan_in) else 0
+        cost += _decide_cost(half, columns, cross_bits, ahead)
     cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
-        cost += gates_cost(2, total) + gates_cost(1, total) + multiply_bit_cost(total, numbers)
+        cost += circuit_cost(total, _middle_circuit()) + multiply_bit_cost(total, numbers) + Cost.even(-1, 0)
         for half in halves[1:]:
             cost += select_sum_cost(2 * half, 2, numbers)
     return cost

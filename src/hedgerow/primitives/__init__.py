@@ -16,15 +16,13 @@ from .compare import (
 from .convert import ring_to_bits, ring_to_bits_cost, widen, widen_cost, widen_many
 from .cost import Cost, Thirds
 from .divide import fraction, fraction_cost
-from .gate import and_summands, bit_and, bit_not, bit_or, gates_cost
+from .gate import bit_and, bit_not, bit_or, gates_cost
 from .multiply import dot, dot_cost, inner_products, multiply, multiply_many, square
 from .select import (
     bit_to_ring,
     bit_to_ring_cost,
     multiply_bit,
     multiply_bit_cost,
-    multiply_unshared,
-    multiply_unshared_cost,
     select,
     select_sum,
     select_sum_cost,
@@ -33,7 +31,6 @@ from .select import (
 __all__ = [
     "Cost",
     "Thirds",
-    "and_summands",
     "bit_and",
     "bit_not",
     "bit_or",
@@ -54,8 +51,6 @@ __all__ = [
     "multiply_bit",
     "multiply_bit_cost",
     "multiply_many",
-    "multiply_unshared",
-    "multiply_unshared_cost",
     "product_sign",
     "product_sign_cost",
     "reveal_top_bit",

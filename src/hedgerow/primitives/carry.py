@@ -20,9 +20,9 @@ from ..kernels import bits as bit_kernels
 from ..kernels import chunk as chunk_kernels
 from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, words_for
 from ..sharing.ring import Words
-from ..transport.base import Buffer
 from .circuit import NEXT, Block, Output, SharedInputs
 from .cost import Cost, Thirds, few, thirds_of
+from .steps import Round
 
 _LONGEST_JOIN = 4
 
@@ -194,23 +194,24 @@ class Known(Protocol):
     def mine(self) -> Words:
         """Packed rows of A of its own block."""
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
-        """Pass what is dealt to the left; afterwards everything is known."""
+    def opening(self) -> Round:
+        """What is told in the round of the dealing."""
+
+    def others(self, role: int) -> Words:
+        """Packed rows of B of the block in which this party has the role, after that round."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Complete:
     """Everything is known from the start."""
 
-    summands: Summands
+    def __init__(self, summands: Summands) -> None:
+        self.mine, self._summands = summands.mine, summands
 
-    @property
-    def mine(self) -> Words:
-        return self.summands.mine
+    def opening(self) -> Round:
+        return Round()
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
-        ctx.exchange(to_left=to_left, from_right=from_right)
-        return self.summands
+    def others(self, role: int) -> Words:
+        return self._summands.lefts if role == NEXT else self._summands.rights
 
 
 class ChunkInputs:
@@ -222,7 +223,6 @@ class ChunkInputs:
         self.extra = known.mine.shape[0] - chunks.bits
         self.dealt_rows, self.fresh_rows = chunks.monomials + self.extra, chunks.rows
         self.shared = None if shared is None else SharedInputs(shared)
-        self.summands: Summands | None = None
 
     def deal(self, block: Block, mask: Words, dealt: Words) -> None:
         """Monomials of A, and A's other rows."""
@@ -232,15 +232,14 @@ class ChunkInputs:
         dealt[monomials:] = mine[chunks.bits :] ^ mask[monomials:]
         self._fill(block, mask[monomials:], dealt[monomials:])
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> None:
-        """Deal; afterwards B is known."""
-        self.summands = self.known.exchange(ctx, to_left, from_right)
+    def opening(self) -> Round:
+        """What is told so that B is known afterwards."""
+        return self.known.opening()
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
         """The chunk polynomials in the bits of B."""
-        assert self.summands is not None
         chunks, monomials = self.chunks, self.chunks.monomials
-        b = self.summands.lefts if block.role == NEXT else self.summands.rights
+        b = self.known.others(block.role)
         if chunks.number:
             chunk_kernels.evaluate_chunks(
                 dealt,
@@ -289,24 +288,23 @@ class UnsharedSum:
         own, before, after = (thirds.items(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
         self.ring, self.bits = ring, bits
         self.mine = slice_words(ring, summand[own], bits)
-        self.before, self.after = (np.ascontiguousarray(summand[block]) for block in (before, after))
+        self.told = [np.ascontiguousarray(summand[block]) for block in (before, after)]
+        self.heard = [np.empty_like(told) for told in self.told]
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> Summands:
-        """Pass on what is dealt, and tell the other answering party this one's summand."""
-        other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
-        ctx.exchange(
-            to_left=[*to_left, self.after],
-            from_right=[*from_right, other_before],
-            to_right=self.before,
-            from_left=other_after,
-        )
-        lefts, rights = self.ring.add(self.before, other_before), self.ring.add(self.after, other_after)
-        return Summands(self.mine, slice_words(self.ring, lefts, self.bits), slice_words(self.ring, rights, self.bits))
+    def opening(self) -> Round:
+        """Tell the other answering party this one's summand."""
+        (before, after), (from_right, from_left) = self.told, self.heard
+        return Round(to_right=[before], to_left=[after], from_right=[from_right], from_left=[from_left])
+
+    def others(self, role: int) -> Words:
+        """The sum of what both answering parties know."""
+        side = 0 if role == NEXT else 1
+        return slice_words(self.ring, self.ring.add(self.told[side], self.heard[side]), self.bits)
 
 
-def unshared_cost(count: int, ring: Ring) -> Cost:
+def unshared_cost(count: int, ring: Ring, alone: bool = False) -> Cost:
     """What :class:`UnsharedSum` adds to the cost of its circuit: bytes, no round."""
-    thirds = thirds_of(count)
+    thirds = thirds_of(count, alone)
 
     def sent(party: int) -> int:
         return ring.nbytes * (thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3))

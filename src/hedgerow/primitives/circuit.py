@@ -10,7 +10,7 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import Protocol
@@ -20,14 +20,16 @@ import numpy as np
 from ..kernels import product as product_kernels
 from ..sharing import BinaryShare, Context
 from ..sharing.ring import Words
-from ..transport.base import Buffer
 from .cost import Cost, Thirds, thirds_of
 from .gate import Index
+from .steps import Round, Steps, run
 
 Term = tuple[int, ...]
 """Rows to be multiplied; none is the constant 1."""
 Output = tuple[Term, ...]
 """Products to be added."""
+Rows = slice | list[int]
+"""Numbers of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ class Circuit:
         self.tables = [self._stage(stage) for stage in stages]
         self.product_first = np.array([0, *accumulate(len(t) for t in self._products)], np.int64)
         self.product_rows = np.array([row for t in self._products for row in t], np.int64)
+
+    @property
+    def last(self) -> slice:
+        """The results of the last stage."""
+        return slice(self.bounds[-2], self.bounds[-1])
 
     @property
     def products(self) -> int:
@@ -88,8 +95,8 @@ class Inputs(Protocol):
     def deal(self, block: Block, mask: Words, dealt: Words) -> None:
         """Write what is dealt, masked, and the other inputs of a block of one's own."""
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> None:
-        """The round of the dealing."""
+    def opening(self) -> Round:
+        """What else is told in the round of the dealing."""
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
         """Write this party's halves of the fresh inputs, masked, and the other inputs of somebody else's block."""
@@ -118,6 +125,9 @@ OWN, NEXT, PREVIOUS = range(3)
 """Roles: the dealer, the party right of it, the party left of it."""
 
 
+_NOTHING = np.empty((0, 0), np.uint64)
+
+
 class SharedInputs:
     """Rows that are shared."""
 
@@ -136,13 +146,55 @@ class SharedInputs:
         """Nothing is dealt."""
         self.fill(block, 0)
 
-    def exchange(self, ctx: Context, to_left: list[Buffer], from_right: list[Buffer]) -> None:
-        """The round of the dealing."""
-        ctx.exchange(to_left=to_left, from_right=from_right)
+    def opening(self) -> Round:
+        """Nothing else is told."""
+        return Round()
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
         """Nothing is made."""
         self.fill(block, 0)
+
+
+class LaterInputs:
+    """Rows of another circuit that is evaluated before this one, with their bits put elsewhere, then rows that are
+    shared. Bits stay in their dealer's block, so there must be one dealer only.
+
+    ``change`` makes packed rows from packed rows; where the bit of ``flipped`` is set, the result is turned over.
+    """
+
+    dealt_rows = fresh_rows = 0
+
+    def __init__(
+        self,
+        earlier: Evaluation,
+        rows: Rows,
+        change: Callable[[Words], Words],
+        shared: BinaryShare,
+        flipped: Words | None = None,
+    ) -> None:
+        self.earlier, self.rows, self.change, self.flipped = earlier, rows, change, flipped
+        self.shared = SharedInputs(shared)
+
+    def deal(self, block: Block, mask: Words, dealt: Words) -> None:
+        """Nothing is dealt."""
+        self._fill(block)
+
+    def opening(self) -> Round:
+        """Nothing else is told."""
+        return Round()
+
+    def answer(self, block: Block, dealt: Words, out: Words) -> None:
+        """Nothing is made."""
+        self._fill(block)
+
+    def _fill(self, block: Block) -> None:
+        source = self.earlier.blocks[block.role]
+        assert source is not None, "a circuit goes on with another one's rows in the hands of one dealer"
+        masks, other = self.change(source.masks[self.rows]), self.change(source.other[self.rows])
+        if self.flipped is not None and block.role != OWN:
+            other ^= self.flipped
+        block.masks[: len(masks)], block.other[: len(other)] = masks, other
+        self.shared.fill(block, len(masks))
 
 
 class Evaluation:
@@ -161,7 +213,7 @@ class Evaluation:
         own = ctx.with_right((self.dealt_rows + drawn, widths[OWN]))
         before = ctx.with_left((self.dealt_rows + drawn, widths[NEXT]))
         after, own_other = ctx.with_right((drawn, widths[PREVIOUS])), ctx.with_left((drawn, widths[OWN]))
-        self.dealt = [own[: self.dealt_rows], before[: self.dealt_rows], np.empty((0, 0), np.uint64)]
+        self.dealt = [own[: self.dealt_rows], before[: self.dealt_rows], _NOTHING]
         self.blocks: list[Block | None] = []
         masks = [own[self.dealt_rows :], before[self.dealt_rows :], after]
         for role, (party, width) in enumerate(zip(parties, widths, strict=True)):
@@ -195,22 +247,37 @@ class Evaluation:
             )
         return dealt
 
-    def run(self, along: Sequence[Buffer] = (), coming: Sequence[Buffer] = ()) -> None:
-        """All rounds: one to deal, one for inputs that are made on the way, one a stage. ``along`` goes to the left in
-        the first one, and ``coming`` is filled from the right."""
-        self.inputs.exchange(self.ctx, [self.outgoing, *along], [self.incoming, *coming])
+    @property
+    def rounds(self) -> int:
+        """Rounds after that of the dealing."""
+        return (self.fresh > 0) + len(self.circuit.tables) - self.opened
+
+    def opening(self) -> Round:
+        """The round of the dealing."""
+        first = Round(to_left=[self.outgoing], from_right=[self.incoming])
+        first += self.inputs.opening()
+        return first
+
+    def stages(self) -> Steps[None]:
+        """What follows the dealing: a round for inputs that are made on the way, and one for every stage that is not
+        opened."""
         self.dealt[PREVIOUS] = self.incoming
         halves = [np.empty((self.fresh, 0 if b is None else b.masks.shape[1]), np.uint64) for b in self.blocks[1:]]
         for block, out in zip(self.blocks[1:], halves, strict=True):
             if block is not None:
                 self.inputs.answer(block, self.dealt[block.role][: self.inputs.dealt_rows], out)
         if self.fresh:
-            self._tell(0, self.fresh, halves)
-        last = len(self.circuit.tables) - self.opened
-        for tables, start, stop in zip(
-            self.circuit.tables[:last], self.circuit.bounds, self.circuit.bounds[1:], strict=False
-        ):
-            self._tell(start, stop, [self._evaluated(block, tables, start, stop) for block in self.blocks[1:]])
+            yield from self._tell(0, self.fresh, halves)
+        for index in range(len(self.circuit.tables) - self.opened):
+            start, stop = self.circuit.bounds[index : index + 2]
+            tables = self.circuit.tables[index]
+            halves = [self._evaluated(block, tables, start, stop) for block in self.blocks[1:]]
+            yield from self._tell(start, stop, halves)
+
+    def steps(self) -> Steps[None]:
+        """All rounds."""
+        yield self.opening()
+        yield from self.stages()
 
     def _evaluated(
         self, block: Block | None, tables: _Tables, start: int, stop: int, mask: Words | None = None
@@ -235,14 +302,31 @@ class Evaluation:
         )
         return out
 
-    def _tell(self, start: int, stop: int, halves: list[Words]) -> None:
+    def _tell(self, start: int, stop: int, halves: list[Words]) -> Steps[None]:
         """Exchange the halves of rows with the other answering party, which makes them values."""
-        to_right, to_left = halves
-        from_right, from_left = np.empty_like(to_right), np.empty_like(to_left)
-        self.ctx.exchange(to_right=to_right, to_left=to_left, from_right=from_right, from_left=from_left)
-        for block, half, other in zip(self.blocks[1:], halves, (from_right, from_left), strict=True):
+        others = [np.empty_like(half) for half in halves]
+        yield Round(to_right=halves[:1], to_left=halves[1:], from_right=others[:1], from_left=others[1:])
+        for block, half, other in zip(self.blocks[1:], halves, others, strict=True):
             if block is not None:
                 np.bitwise_xor(half, other, out=block.other[start:stop])
+
+    def masks(self, rows: slice) -> tuple[Words, Words]:
+        """Both halves of the masks of some rows in this party's own block; known before anything is sent."""
+        block = self.blocks[OWN]
+        if block is None:
+            return _NOTHING, _NOTHING
+        return np.ascontiguousarray(block.other[rows]), np.ascontiguousarray(block.masks[rows])
+
+    def values(self, rows: slice) -> tuple[Words, Words]:
+        """The values of some rows in the blocks of the left and of the right neighbour, once they are known."""
+        before, after = (
+            _NOTHING if block is None else np.ascontiguousarray(block.other[rows]) for block in self.blocks[1:]
+        )
+        return before, after
+
+    def last_rows(self) -> BinaryShare:
+        """The results of the last stage, shared."""
+        return self.rows(*self.circuit.bounds[-2:])
 
     def rows(self, start: int, stop: int) -> BinaryShare:
         """Some rows, shared."""
@@ -288,13 +372,15 @@ class Evaluation:
 def evaluate(ctx: Context, circuit: Circuit, rows: BinaryShare) -> BinaryShare:
     """The results of a circuit's last stage on shared rows. Cost: :func:`circuit_cost`. Reveals: nothing."""
     evaluation = Evaluation(ctx, circuit, SharedInputs(rows), thirds_of(rows.count))
-    evaluation.run()
-    return evaluation.rows(*circuit.bounds[-2:])
+    run(ctx, evaluation.steps())
+    return evaluation.last_rows()
 
 
-def circuit_cost(count: int, circuit: Circuit, dealt: int = 0, fresh: int = 0, opened: bool = False) -> Cost:
+def circuit_cost(
+    count: int, circuit: Circuit, dealt: int = 0, fresh: int = 0, opened: bool = False, alone: bool = False
+) -> Cost:
     """Cost of an :class:`Evaluation` whose inputs deal ``dealt`` rows and make ``fresh`` ones."""
-    thirds = thirds_of(count)
+    thirds = thirds_of(count, alone)
     twice = len(circuit.tables[-1].outputs) - 1 if opened else 0
 
     def sent(party: int) -> int:

@@ -31,7 +31,7 @@ class Cost:
 
 
 FREE = Cost.even(0, 0)
-FEW = 1 << 14
+FEW = 1 << 15
 """Up to so many items a round takes longer than the bytes that would save it; see docs/adr/0001-comparison.md."""
 
 
@@ -44,10 +44,10 @@ class Thirds:
 
     __slots__ = ("_items", "_words", "count")
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, alone: bool = False) -> None:
         self.count = count
         total = words_for(count)
-        bounds = [0, total, total, total] if few(count) else [dealer * total // 3 for dealer in range(4)]
+        bounds = [0, total, total, total] if alone or few(count) else [dealer * total // 3 for dealer in range(4)]
         self._words = [slice(bounds[d], bounds[d + 1]) for d in range(3)]
         self._items = [slice(min(count, 64 * w.start), min(count, 64 * w.stop)) for w in self._words]
 
@@ -76,6 +76,6 @@ def few(count: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def thirds_of(count: int) -> Thirds:
-    """The thirds of a vector of so many items."""
-    return Thirds(count)
+def thirds_of(count: int, alone: bool = False) -> Thirds:
+    """The thirds of a vector of so many items; with ``alone``, one dealer however many they are."""
+    return Thirds(count, alone)

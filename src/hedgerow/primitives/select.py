@@ -8,47 +8,18 @@ neighbours do the rest locally and exchange masked halves. No separate conversio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..kernels import ring as ring_kernels
 from ..kernels import word128
-from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring, words_for
+from ..sharing import RING32, ArithmeticShare, BinaryShare, Context, Ring
 from ..sharing.ring import Words
-from .cost import Cost, Thirds, thirds_of
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The columns of one ring: their places in a row of the table and their summands, by term and column."""
-
-    ring: Ring
-    columns: list[int]
-    left: Words
-    right: Words
-
-    @staticmethod
-    def all(table: Sequence[Sequence[ArithmeticShare]]) -> list[_Group]:
-        """The columns of a table by ring, wide rings first, so that packets are aligned."""
-        rings = [x.ring for x in table[0]]
-        return [_Group.of(ring, table) for ring in sorted(set(rings), key=lambda ring: -ring.bits)]
-
-    @staticmethod
-    def of(ring: Ring, table: Sequence[Sequence[ArithmeticShare]]) -> _Group:
-        """The columns of one ring."""
-        columns = [index for index, x in enumerate(table[0]) if x.ring == ring]
-        shares = [row[index] for row in table for index in columns]
-        shape = (len(table), len(columns), *ring.shape(len(shares[0])))
-        left, right = shares[0].left, shares[0].right
-        if len(shares) > 1:
-            left, right = (np.concatenate(side) for side in ([x.left for x in shares], [x.right for x in shares]))
-        return _Group(ring, columns, left.reshape(shape), right.reshape(shape))
-
-    def both(self, block: slice) -> tuple[Words, Words]:
-        """Left and right summands of a block."""
-        return np.ascontiguousarray(self.left[:, :, block]), np.ascontiguousarray(self.right[:, :, block])
+from .circuit import NEXT, OWN, PREVIOUS
+from .columns import Columns, Part
+from .cost import Cost, thirds_of
+from .steps import Round, Steps, run
 
 
 def _dealt_bytes(terms: int, rings: Sequence[Ring]) -> int:
@@ -63,77 +34,105 @@ def _kernels(ring: Ring) -> tuple[Any, Any]:
     return ring_kernels.deal_table, ring_kernels.answer_table
 
 
-def _cut(buffer: Words, groups: Sequence[_Group], terms: int, extra: int, size: int) -> list[Words]:
-    """A packet's tables, one a group: ``terms`` rows (none if 0) of its columns and ``extra`` more, ``size`` items."""
+def _cut(buffer: Words, parts: Sequence[Part], terms: int, extra: int, size: int) -> list[Words]:
+    """A packet's tables, one a ring: ``terms`` rows (none if 0) of its columns and ``extra`` more, ``size`` items."""
     tables, start = [], 0
-    for group in groups:
-        rows = len(group.columns) + extra
-        stop = start + max(1, terms) * rows * size * group.ring.nbytes
+    for part in parts:
+        rows = part.left.shape[0] + extra
+        stop = start + max(1, terms) * rows * size * part.ring.nbytes
         shape = (terms, rows) if terms else (rows,)
-        tables.append(buffer[start:stop].view(group.ring.dtype).reshape(*shape, *group.ring.shape(size)))
+        tables.append(buffer[start:stop].view(part.ring.dtype).reshape(*shape, *part.ring.shape(size)))
         start = stop
     return tables
 
 
-class _Bits(Protocol):
-    """The bits of a selection, a packed row a term: what the dealer of a block knows of them and what the others do."""
+class Selection:
+    """For every column the sum over ``terms`` terms of ``bits[t] * column[t]``; bits may come later than the columns,
+    which have the items of all terms one after the other.
 
-    def own(self) -> tuple[Words, Words]:
-        """Two summands whose sum this party deals, in its own block."""
+    Of a block's bits the dealer knows the masks from the start, and deals; the other two know the values in the end,
+    and answer. Reveals: nothing beyond shapes: what is dealt is masked by the dealer's key with the next party, the
+    exchanged halves by keys the receiver does not have.
+    """
 
-    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
-        """The round of the dealing."""
+    def __init__(self, ctx: Context, columns: Columns, terms: int = 1, alone: bool = False) -> None:
+        self.ctx, self.columns, self.parts, self.terms = ctx, columns, columns.parts, terms
+        self.count = len(columns) // terms
+        thirds = thirds_of(self.count, alone)
+        parties = (ctx.party, ctx.transport.left, ctx.transport.right)
+        self.sizes, self.blocks = [thirds.size(p) for p in parties], [thirds.items(p) for p in parties]
+        rings = columns.rings
+        self.dealt_bytes, self.answer_bytes = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
+        self.incoming = np.empty(self.dealt_bytes * self.sizes[PREVIOUS], np.uint8)
 
-    def known(self) -> tuple[Words, Words]:
-        """After it, what both answering parties know, in the block of the left neighbour and in that of the right."""
-
-
-class _SharedBits:
-    """Bits that are shared."""
-
-    def __init__(self, ctx: Context, bits: Sequence[BinaryShare], thirds: Thirds) -> None:
-        self.bits = bits[0] if len(bits) == 1 else BinaryShare.stack(bits)
-        self.blocks = [thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right)]
-
-    def own(self) -> tuple[Words, Words]:
-        block = self.blocks[0]
-        return np.ascontiguousarray(self.bits.left[:, block]), np.ascontiguousarray(self.bits.right[:, block])
-
-    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
-        ctx.exchange(to_left=dealt, from_right=incoming)
-
-    def known(self) -> tuple[Words, Words]:
-        _, before, after = self.blocks
-        return np.ascontiguousarray(self.bits.right[:, before]), np.ascontiguousarray(self.bits.left[:, after])
-
-
-class _UnsharedBit:
-    """One bit that is the sum of one summand a party, each known to that party alone, as gates are before they are
-    shared. The dealer of a block takes its own summand and deals at once; in the same round the other two tell each
-    other theirs. Words that wait for a round may go along to the left."""
-
-    def __init__(self, ctx: Context, summand: Words, thirds: Thirds, passing: Words) -> None:
-        own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
-        self.mine, self.before, self.after = (
-            np.ascontiguousarray(summand[None, block]) for block in (own, before, after)
+    def _both(self, part: Part, role: int) -> tuple[Words, Words]:
+        """Left and right summands of a block, by term and column."""
+        left, right = (
+            side.reshape(len(side), self.terms, self.count, *side.shape[2:])[:, :, self.blocks[role]].swapaxes(0, 1)
+            for side in (part.left, part.right)
         )
-        self.passing, self.passed = passing, np.empty_like(passing)
+        return np.ascontiguousarray(left), np.ascontiguousarray(right)
 
-    def own(self) -> tuple[Words, Words]:
-        return self.mine, np.zeros_like(self.mine)
+    def opening(self, left: Words, right: Words) -> Round:
+        """The round of the dealing, from both halves of the masks of this party's own block, a packed row a term."""
+        size = self.sizes[OWN]
+        mask = self.ctx.with_right(self.dealt_bytes * size, np.uint8)
+        dealt = np.empty_like(mask)
+        if size:
+            masks, outs = (_cut(buffer, self.parts, self.terms, 1, size) for buffer in (mask, dealt))
+            for part, mask_table, out in zip(self.parts, masks, outs, strict=True):
+                _kernels(part.ring)[0](left, right, *self._both(part, OWN), mask_table, out)
+        self.dealt_before = self.ctx.with_left(self.dealt_bytes * self.sizes[NEXT], np.uint8)
+        return Round(to_left=[dealt], from_right=[self.incoming])
 
-    def exchange(self, ctx: Context, dealt: Words, incoming: Words) -> None:
-        other_before, other_after = np.empty_like(self.before), np.empty_like(self.after)
-        ctx.exchange(
-            to_left=[self.passing, self.after, dealt],
-            from_right=[self.passed, other_before, incoming],
-            to_right=self.before,
-            from_left=other_after,
-        )
-        self.before, self.after = self.before ^ other_before, self.after ^ other_after
+    def answers(self, before: Words, after: Words) -> Steps[Columns]:
+        """The round of the answers, from the values of the blocks of the left and of the right neighbour."""
+        ctx, each = self.ctx, self.answer_bytes
+        own, following, previous = (each * size for size in self.sizes)
+        right_own, left_before = ctx.with_right(own, np.uint8), ctx.with_left(following, np.uint8)
+        right_after, left_own = ctx.with_right(previous, np.uint8), ctx.with_left(own, np.uint8)
+        half_before, half_after = np.empty_like(left_before), np.empty_like(right_after)
+        self._answer(NEXT, self.dealt_before, before, left_before, half_before)
+        self._answer(PREVIOUS, self.incoming, after, right_after, half_after)
+        other_before, other_after = np.empty_like(half_before), np.empty_like(half_after)
+        yield Round(to_right=[half_before], to_left=[half_after], from_right=[other_before], from_left=[other_after])
+        shapes = [(len(part.left), *part.ring.shape(self.count)) for part in self.parts]
+        results = [
+            Part(part.ring, np.empty(shape, part.ring.dtype), np.empty(shape, part.ring.dtype))
+            for part, shape in zip(self.parts, shapes, strict=True)
+        ]
+        self._write(OWN, right_own, [left_own], results)
+        self._write(NEXT, left_before, [half_before, other_before], results)
+        self._write(PREVIOUS, right_after, [half_after, other_after], results)
+        return Columns(results, self.columns.places)
 
-    def known(self) -> tuple[Words, Words]:
-        return self.before, self.after
+    def _tables(self, buffer: Words, role: int) -> list[Words]:
+        return _cut(buffer, self.parts, 0, 0, self.sizes[role])
+
+    def _answer(self, role: int, dealt: Words, values: Words, mask: Words, out: Words) -> None:
+        """This party's halves of a neighbour's block, masked."""
+        if self.sizes[role] == 0:
+            return
+        packets = _cut(dealt, self.parts, self.terms, 1, self.sizes[role])
+        tables = (self._tables(buffer, role) for buffer in (mask, out))
+        for part, packet, mask_table, half in zip(self.parts, packets, *tables, strict=True):
+            left, right = self._both(part, role)
+            common, near = (right, left) if role == NEXT else (left, right)
+            _kernels(part.ring)[1](packet, values, common, near, role == NEXT, mask_table, half)
+
+    def _write(self, role: int, near: Words, far: Sequence[Words], results: Sequence[Part]) -> None:
+        """A block of the results: what is shared with the dealer, and the rest or its two halves."""
+        if self.sizes[role] == 0:
+            return
+        block, masks = self.blocks[role], self._tables(near, role)
+        summands = [self._tables(buffer, role) for buffer in far]
+        for g, part in enumerate(results):
+            own, other = (part.left, part.right) if role == NEXT else (part.right, part.left)
+            own[:, block] = masks[g]
+            if len(summands) == 1:
+                other[:, block] = summands[0][g]
+            else:
+                _sum_into(part.ring, summands[0][g], summands[1][g], other[:, block])
 
 
 def select_sum(
@@ -141,99 +140,30 @@ def select_sum(
 ) -> list[ArithmeticShare]:
     """For every column p, the sum over the terms t of ``bits[t] * table[t][p]``; rings may be mixed.
 
-    Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes: what is dealt is masked by the
-    dealer's key with the next party, the exchanged halves by keys the receiver does not have.
+    Paper: our own. Cost: :func:`select_sum_cost`. Reveals: nothing beyond shapes; see :class:`Selection`.
     """
+    return select_columns(ctx, bits, Columns.of_table(table)).list()
+
+
+def select_columns(ctx: Context, bits: Sequence[BinaryShare], columns: Columns) -> Columns:
+    """:func:`select_sum` of columns that have the items of all terms one after the other."""
     count = bits[0].count
-    if len(bits) != len(table) or any((bit.rows, bit.count) != (1, count) for bit in bits):
-        raise ValueError(f"{len(table)} terms need as many bits, one row of {count} each; got {list(bits)!r}")
-    return _select_sum(ctx, _SharedBits(ctx, bits, thirds_of(count)), count, table)
-
-
-def multiply_unshared(
-    ctx: Context, summand: Words, xs: Sequence[ArithmeticShare], passing: Words
-) -> tuple[list[ArithmeticShare], Words]:
-    """``bit * x`` for every x, where the bit is given by this party's packed summands of it, masked by a share of zero.
-
-    ``passing`` goes to the left in the first round, and what came from the right is returned too; it may be another
-    masking of the same gates, never the same one. Paper: our own. Cost: :func:`multiply_unshared_cost`: a gate and a
-    product in two rounds. Reveals: nothing beyond shapes: per block every answering party receives one summand, of
-    which it lacks half of the mask.
-    """
-    count = len(xs[0])
-    if summand.shape != (words_for(count),):
-        raise ValueError(f"{count} items need {words_for(count)} packed words, not an array of shape {summand.shape}")
-    bit = _UnsharedBit(ctx, summand, thirds_of(count), passing)
-    return _select_sum(ctx, bit, count, [xs]), bit.passed
-
-
-def multiply_unshared_cost(count: int, rings: Sequence[Ring], passing: int) -> Cost:
-    """Cost of :func:`multiply_unshared`; ``passing`` counts words."""
+    if len(columns) != len(bits) * count or any((bit.rows, bit.count) != (1, count) for bit in bits):
+        raise ValueError(f"{columns!r} need as many bits, one row a term; got {list(bits)!r}")
+    selection = Selection(ctx, columns, len(bits))
+    rows = bits[0] if len(bits) == 1 else BinaryShare.stack(bits)
     thirds = thirds_of(count)
+    own, before, after = (thirds.words(p) for p in (ctx.party, ctx.transport.left, ctx.transport.right))
 
-    def told(party: int) -> int:
-        return 8 * (thirds.width((party - 1) % 3) + thirds.width((party + 1) % 3) + passing)
+    def steps() -> Steps[Columns]:
+        yield selection.opening(_block(rows.left, own), _block(rows.right, own))
+        return (yield from selection.answers(_block(rows.right, before), _block(rows.left, after)))
 
-    return multiply_bit_cost(count, rings) + Cost(0, (told(0), told(1), told(2)))
+    return run(ctx, steps())
 
 
-def _select_sum(
-    ctx: Context, bits: _Bits, count: int, table: Sequence[Sequence[ArithmeticShare]]
-) -> list[ArithmeticShare]:
-    rings = [x.ring for x in table[0]]
-    for row in table:
-        if [x.ring for x in row] != rings or any(len(x) != count for x in row):
-            raise ValueError(f"columns of {count} items in the same rings are needed; got {list(row)!r}")
-    groups, terms = _Group.all(table), len(table)
-    thirds = thirds_of(count)
-    own, before, after = (ctx.party, ctx.transport.left, ctx.transport.right)
-    size, block = {p: thirds.size(p) for p in range(3)}, {p: thirds.items(p) for p in range(3)}
-    dealt_bytes, answer_bytes = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
-
-    def dealt_tables(buffer: Words, party: int) -> list[Words]:
-        return _cut(buffer, groups, terms, 1, size[party])
-
-    def answer_tables(buffer: Words, party: int) -> list[Words]:
-        return _cut(buffer, groups, 0, 0, size[party])
-
-    own_left, own_right = bits.own()
-    dealt = np.empty(dealt_bytes * size[own], np.uint8)
-    masks = dealt_tables(ctx.with_right(dealt.nbytes, np.uint8), own)
-    for group, mask, out in zip(groups, masks, dealt_tables(dealt, own), strict=True):
-        _kernels(group.ring)[0](own_left, own_right, *group.both(block[own]), mask, out)
-    dealt_before = dealt_tables(ctx.with_left(dealt_bytes * size[before], np.uint8), before)
-    incoming = np.empty(dealt_bytes * size[after], np.uint8)
-    bits.exchange(ctx, dealt, incoming)
-    dealt_after = dealt_tables(incoming, after)
-
-    right_own = answer_tables(ctx.with_right(answer_bytes * size[own], np.uint8), own)
-    left_before = answer_tables(ctx.with_left(answer_bytes * size[before], np.uint8), before)
-    right_after = answer_tables(ctx.with_right(answer_bytes * size[after], np.uint8), after)
-    left_own = answer_tables(ctx.with_left(answer_bytes * size[own], np.uint8), own)
-    to_right, to_left = (np.empty(answer_bytes * size[p], np.uint8) for p in (before, after))
-    half_before, half_after = answer_tables(to_right, before), answer_tables(to_left, after)
-    known_before, known_after = bits.known()
-    for g, group in enumerate(groups):
-        answer = _kernels(group.ring)[1]
-        near, common = group.both(block[before])
-        answer(dealt_before[g], known_before, common, near, True, left_before[g], half_before[g])
-        common, near = group.both(block[after])
-        answer(dealt_after[g], known_after, common, near, False, right_after[g], half_after[g])
-    from_right, from_left = np.empty_like(to_right), np.empty_like(to_left)
-    ctx.exchange(to_right=to_right, to_left=to_left, from_right=from_right, from_left=from_left)
-
-    other_before, other_after = answer_tables(from_right, before), answer_tables(from_left, after)
-    results: list[ArithmeticShare] = [table[0][0]] * len(rings)
-    for g, group in enumerate(groups):
-        ring = group.ring
-        left, right = np.empty_like(group.left[0]), np.empty_like(group.left[0])
-        left[:, block[own]], right[:, block[own]] = left_own[g], right_own[g]
-        left[:, block[before]], right[:, block[after]] = left_before[g], right_after[g]
-        _sum_into(ring, half_before[g], other_before[g], right[:, block[before]])
-        _sum_into(ring, half_after[g], other_after[g], left[:, block[after]])
-        for k, column in enumerate(group.columns):
-            results[column] = ArithmeticShare(left[k], right[k], ring)
-    return results
+def _block(rows: Words, words: slice) -> Words:
+    return np.ascontiguousarray(rows[:, words])
 
 
 def _sum_into(ring: Ring, a: Words, b: Words, out: Words) -> None:
@@ -245,10 +175,10 @@ def _sum_into(ring: Ring, a: Words, b: Words, out: Words) -> None:
         out[k] = ring.add(a[k], b[k])
 
 
-def select_sum_cost(count: int, terms: int, rings: Sequence[Ring]) -> Cost:
+def select_sum_cost(count: int, terms: int, rings: Sequence[Ring], alone: bool = False) -> Cost:
     """Cost of :func:`select_sum`: 2 rounds; in all, per term a bit for every ring used and an element per column are
     dealt, and two elements per column answer."""
-    thirds = thirds_of(count)
+    thirds = thirds_of(count, alone)
     dealt, answered = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
 
     def sent(party: int) -> int:

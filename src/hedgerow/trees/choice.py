@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from ..oblivious.packed import numbers_of_rows
-from ..oblivious.score import Items
 from ..oblivious.segment import segment_best
 from ..oblivious.shuffle import Column
 from ..primitives import bit_and, bit_not, multiply, multiply_bit, product_sign, widen_many
+from ..primitives.columns import Columns
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public
 from .nodes import Nodes
 from .order import Orders, View
@@ -83,8 +83,9 @@ def best_tests(ctx: Context, nodes: Nodes, shape: TreeShape, found: Found, fan_i
     code = numbers_of_rows(ctx.step("code"), found.tag, shape.count_ring)
     columns = [found.p, found.q - one, upto, code, *found.sums]
     p, q, *numbers = multiply_bit(ctx.step("candidate"), found.candidate, columns)
-    items = Items(p, q + one, numbers)
-    rows_true, code, *sums = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
+    items = Columns.of([p, q + one, *numbers])
+    best = segment_best(ctx.step("best"), items, nodes.flags, shape.cross_bits, fan_in)
+    rows_true, code, *sums = best.list()
     return Choice(rows_true, code, sums)
 
 

@@ -29,6 +29,7 @@ from ..primitives import (
     widen,
     widen_many,
 )
+from ..primitives.compare import sign_of_difference
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
 from .choice import Found, Leaves, worth_splitting
 from .front import to_front
@@ -88,7 +89,7 @@ class Extremes:
             key = ArithmeticShare.concatenate([sums, total - sums])
             contenders.append(Contender([key], tag, end_to_end([row, row])))
         best = tournament(
-            ctx.step("tournament"), contenders, lambda step, a, b: less_than(step, a[0], b[0], shape.sum_bits)
+            ctx.step("tournament"), contenders, lambda step, a, b: sign_of_difference(step, a[0], b[0], shape.sum_bits)
         )
         highest, lowest = cut_contender(best, 2)
         # The better extreme is chosen among wide numbers, so that they are widened once.
@@ -127,7 +128,7 @@ class Extremes:
         shape, n = self.shape, self.shape.rows
         kept = masked(nodes.flags, nodes.real)
         payload = [
-            nodes.number.narrow(shape.number_ring),
+            nodes.number,
             nodes.size.narrow(RING32),
             nodes.sums[0].narrow(shape.leaf_ring),
         ]

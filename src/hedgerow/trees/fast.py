@@ -24,8 +24,6 @@ from ..primitives import (
     ring_to_bits,
     ring_to_bits_cost,
     select_sum,
-    widen,
-    widen_many,
 )
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
 from .choice import Choice, Criterion, Leaves, best_tests
@@ -77,10 +75,10 @@ class FastTrainer:
         self.criterion: Criterion
         if shape.by_sums:
             self.criterion = Sums(ctx.step("rows"), shape, y, weights)
-            self.nodes = Nodes.root(ctx, shape.rows, [])
+            self.nodes = Nodes.root(ctx, shape.rows, [], shape.number_ring)
         else:
             self.criterion = Extremes(shape, y)
-            self.nodes = Nodes.root(ctx, shape.rows, [y])
+            self.nodes = Nodes.root(ctx, shape.rows, [y], shape.number_ring)
         self.present: BinaryShare | None = None
         if weights is not None:
             self._set_aside(ctx.step("absent"), weights)
@@ -93,12 +91,11 @@ class FastTrainer:
         length = padded(n)
         present = passes.prefix_sum()[n - 1 :][np.zeros(length, np.int64)]
         here = public(ctx, np.arange(length, dtype=ring.dtype), ring)
-        whole = Nodes.root(ctx, n, [], number=0)
+        whole = Nodes.root(ctx, n, [], self.number_ring, number=0)
         true = masked(less_than(ctx.step("true"), here, present, self.shape.count_bits), whole.real)
         self.present = true
         openings = whole.openings(ctx.step("openings"), true)
-        rows_true = widen(ctx.step("widen"), present, RING64)
-        self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, openings, rows_true, [])
+        self.nodes, earlier = whole.split(ctx.step("nodes"), 0, true, openings, present, [])
         views = self.orders.views(ctx.step("order"), [])
         self.orders = self.orders.moved(partition(ctx.step("partition"), views, whole, present, earlier, passes))
 
@@ -126,8 +123,7 @@ class FastTrainer:
         at_last, *results = _for_every(ctx.step("chosen"), features, wanted)
         output = self._format(ctx.step("format_layer"), k, views, choice, ends, at_last)
         self.progress(k, "next layer")
-        rows_true, *sums_true = widen_many(ctx.step("widen"), [choice.rows_true, *choice.sums_true], RING64)
-        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, ends.openings, rows_true, sums_true)
+        self.nodes, earlier = nodes.split(ctx.step("nodes"), k, true, ends.openings, choice.rows_true, choice.sums_true)
         if results:
             step = ctx.step("next_layer")
             passes = rows_passing(step, views, results[0], self.count_ring)
@@ -224,8 +220,7 @@ class FastTrainer:
         """What the layer's entries are made of."""
         bits, sums = self._threshold_terms(ctx, views, at_last)
         (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
-        number = self.nodes.number.narrow(self.number_ring)
-        return Entries(k, ends.last, ends.whole, number, choice.code, threshold)
+        return Entries(k, ends.last, ends.whole, self.nodes.number, choice.code, threshold)
 
     def _threshold_terms(
         self, ctx: Context, views: Sequence[View], at_last: BinaryShare

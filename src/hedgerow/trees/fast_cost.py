@@ -5,8 +5,6 @@ The sort before the first layer is not here: its transcript has a random length 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..oblivious.packed import padded
 from ..oblivious.segment import FAN_IN, segment_best_cost
 from ..oblivious.shuffle import loads_cost, shuffle_cost
@@ -18,7 +16,6 @@ from ..primitives import (
     gates_cost,
     less_than_cost,
     multiply_bit_cost,
-    multiply_unshared_cost,
     product_sign_cost,
     select_sum_cost,
     widen_cost,
@@ -32,7 +29,7 @@ from .feature import code_bits
 from .front import front_cost
 from .shape import TreeShape
 from .sums_cost import SumsCost
-from .tournament import tag_less_cost
+from .tournament import both_cost, meet_cost, tag_less_cost
 
 
 class FastCost:
@@ -83,8 +80,8 @@ class FastCost:
             return FREE
         n, length = self.n, self.length
         cost = equal_cost(n, self.shape.weight_bits) + bit_to_ring_cost(n, self.count_ring)
-        cost += less_than_cost(length, self.shape.count_bits) + widen_cost(length, self.count_ring, RING64)
-        return cost + gates_cost(1, length) * 2 + self._split(0) + self._views([]) + self._move()
+        cost += less_than_cost(length, self.shape.count_bits)
+        return cost + gates_cost(1, length) * 2 + self._split([]) + self._views([]) + self._move()
 
     def order(self) -> Cost:
         """Open every permutation; values and labels move along."""
@@ -112,14 +109,13 @@ class FastCost:
         cost, field = FREE, self.m
         sides, keys = (1, self.sums.keys) if self.sums else (2, [self.shape.sum_ring])
         if field > 1:
-            cost += gates_cost(1, field // 2 * sides * self.length)
-        tags = 0
+            cost += both_cost(field // 2 * sides * self.length)
         while field > 1:
             count, ahead = (size // 2 * sides * self.length for size in (field, (field + 1) // 2))
-            less = self.sums.less(count) if self.sums else less_than_cost(count, self.shape.sum_bits)
-            cost += less + multiply_unshared_cost(count, keys, (count + ahead + tags) // 64)
-            field, tags = (field + 1) // 2, self.tag * count
-        return cost + gates_cost(1, tags) if tags else cost
+            before, bits = self.sums.sign(count) if self.sums else (FREE, self.shape.sum_bits + 1)
+            cost += before + meet_cost(count, bits, self.tag, keys, ahead)
+            field = (field + 1) // 2
+        return cost
 
     def score(self) -> Cost:
         """The better extreme and its score, or all scores; what of it is a candidate."""
@@ -178,18 +174,15 @@ class FastCost:
 
     def nodes(self) -> Cost:
         """The next layer's node state."""
-        rings = [self.count_ring] + ([] if self.sums else [self.shape.sum_ring])
-        return self._widened(rings) + self._split(0 if self.sums else 1)
+        return self._split([] if self.sums else [self.shape.sum_ring])
 
-    def _widened(self, rings: Sequence[Ring]) -> Cost:
-        """Columns of a layer brought to 2^64, those of one ring together."""
-        cost = FREE
-        for ring in dict.fromkeys(rings):
-            cost += widen_cost(rings.count(ring) * self.length, ring, RING64)
+    def _split(self, sums: list[Ring]) -> Cost:
+        """Products with a bit, then columns brought to 2^64, those of one ring together."""
+        cost = multiply_bit_cost(self.length, [self.count_ring] * 3 + [self.number_ring] + sums * 2)
+        widened = [self.count_ring] * 2 + sums
+        for ring in dict.fromkeys(widened):
+            cost += widen_cost(widened.count(ring) * self.length, ring, RING64)
         return cost
-
-    def _split(self, sums: int) -> Cost:
-        return multiply_bit_cost(self.length, [RING64] * (4 + 2 * sums))
 
     def _move(self, count: int = 0) -> Cost:
         """New permutations (of the first ``count`` features) from a bit a row."""

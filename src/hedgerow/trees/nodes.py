@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..oblivious.packed import pack_rows, padded, preceding
-from ..primitives import bit_and, bit_not, multiply_bit
-from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public, public_bits
+from ..primitives import bit_and, bit_not, multiply_bit, widen_many
+from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public, public_bits
 from ..sharing.ring import Words
 
 
@@ -29,8 +29,8 @@ def masked(x: BinaryShare, mask: Words) -> BinaryShare:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Per place, in 2^64: first place and size of its node, the node's number; and of every row column that is kept
-    along, its sum in the node and in earlier nodes.
+    """Per place: first place and size of its node in 2^64, the node's number; and of every row column that is kept
+    along, its sum in the node, in 2^64, and in earlier nodes.
 
     ``flags`` marks the first place of every node. Places from n on are padding, a node of its own that never splits.
     """
@@ -44,15 +44,16 @@ class Nodes:
     before: list[ArithmeticShare]
 
     @staticmethod
-    def root(ctx: Context, rows: int, columns: Sequence[ArithmeticShare], number: int = 1) -> Nodes:
-        """All rows in one node. ``columns`` are row columns in 2^64 whose sums are to be kept."""
+    def root(ctx: Context, rows: int, columns: Sequence[ArithmeticShare], numbers: Ring, number: int = 1) -> Nodes:
+        """All rows in one node. ``columns`` are row columns in 2^64 whose sums are to be kept; node numbers are of the
+        ring ``numbers``."""
         length = padded(rows)
         real = np.arange(length) < rows
         totals = [column.prefix_sum()[rows - 1 :][np.zeros(length, np.int64)] for column in columns]
         return Nodes(
             start=public(ctx, np.where(real, 0, rows).astype(np.uint64), RING64),
             size=public(ctx, np.where(real, rows, length - rows).astype(np.uint64), RING64),
-            number=public(ctx, number * real.astype(np.uint64), RING64),
+            number=public(ctx, number * real.astype(numbers.dtype), numbers),
             flags=public_bits(ctx, packed_mask(np.isin(np.arange(length), (0, rows))), length),
             rows=rows,
             sums=[total.scale(real.astype(np.uint64)) for total in totals],
@@ -90,22 +91,32 @@ class Nodes:
         """The next layer's nodes, and per place the number of true rows in earlier nodes.
 
         ``true`` says whether the place belongs to its node's true child, which comes first; ``openings`` are
-        :meth:`openings`; ``rows_true`` and ``sums_true`` are that child's rows and sums.
+        :meth:`openings`; ``rows_true`` and ``sums_true`` are that child's rows and sums, in rings that may be narrower
+        than 2^64: only what comes out is widened.
         """
-        offset = self.upto(ctx) - public(ctx, np.ones(self.length, np.uint64), RING64)
-        one = public(ctx, np.ones(self.length, np.uint64), RING64)
-        payload = [rows_true, self.size, offset, one, *sums_true, *self.sums]
+        ring, numbers = rows_true.ring, self.number.ring
+        start, size = self.start.narrow(ring), self.size.narrow(ring)
+        sums = [own.narrow(part.ring) for own, part in zip(self.sums, sums_true, strict=True)]
+        offset = public(ctx, np.arange(self.length, dtype=ring.dtype), ring) - start
+        one = public(ctx, np.ones(self.length, numbers.dtype), numbers)
+        payload = [rows_true, size, offset, one, *sums_true, *sums]
         t_rows, t_size, t_offset, t, *rest = multiply_bit(ctx.step("true"), true, payload)
-        t_sums_true, t_sums = rest[: len(self.sums)], rest[len(self.sums) :]
-        changes = list(zip(self.sums, self.before, sums_true, t_sums_true, t_sums, strict=True))
+        t_sums_true, t_sums = rest[: len(sums)], rest[len(sums) :]
+        changes = list(zip(sums, sums_true, t_sums_true, t_sums, strict=True))
+        narrow = [start + rows_true - t_rows, size - rows_true + t_rows.scale(2) - t_size]
+        narrow += [own - part + t_part.scale(2) - t_own for own, part, t_part, t_own in changes]
+        wide = widen_many(ctx.step("widen"), narrow, RING64)
         following = Nodes(
-            start=self.start + rows_true - t_rows,
-            size=self.size - rows_true + t_rows.scale(2) - t_size,
+            start=wide[0],
+            size=wide[1],
             number=self.number + t.scale(1 << layer),
             flags=self.flags ^ openings,
             rows=self.rows,
-            sums=[own - part + t_part.scale(2) - t_own for own, _, part, t_part, t_own in changes],
-            before=[before + part - t_part for _, before, part, t_part, _ in changes],
+            sums=wide[2:],
+            before=[
+                before.narrow(part.ring) + part - t_part
+                for before, (_, part, t_part, _) in zip(self.before, changes, strict=True)
+            ],
         )
-        earlier = t.prefix_sum() - t - (rows_true + t_offset - t_rows)
-        return following, earlier
+        passed = t.narrow(ring)
+        return following, passed.prefix_sum() - passed - (rows_true + t_offset - t_rows)

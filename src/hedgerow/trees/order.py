@@ -137,7 +137,7 @@ def partition(
     moved = shuffle_loads(ctx.step("to_order"), loads)
     ordered = [gather(column, view.order) for (column,), view in zip(moved, views, strict=True)]
     here = public(ctx, np.arange(n, dtype=ring.dtype), ring)
-    start, first, before = nodes.start.narrow(ring)[:n], rows_true[:n], earlier.narrow(ring)[:n]
+    start, first, before = nodes.start.narrow(ring)[:n], rows_true[:n], earlier[:n]
     seen = [bit.prefix_sum() - bit - before for bit in ordered]
     jumps = multiply(
         ctx.step("jump"),

@@ -23,7 +23,7 @@ import numpy as np
 from ..oblivious import Load, shuffle_loads
 from ..oblivious.packed import cut, end_to_end, pack_rows, pad, padded
 from ..oblivious.permutation import gather
-from ..oblivious.score import Items, less_score
+from ..oblivious.score import score_sign
 from ..oblivious.shuffle import Column, inverse
 from ..primitives import (
     bit_not,
@@ -37,6 +37,8 @@ from ..primitives import (
     select,
     widen_many,
 )
+from ..primitives.columns import Columns
+from ..primitives.compare import Sign, sign_of_difference
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
 from ..sharing.ring import Words
 from .choice import Found, Leaves, worth_splitting
@@ -177,10 +179,10 @@ class Sums:
             ctx.step("worth"), shape, found, self.state.mass.narrow(RING64), self.state.squares, whole
         )
 
-    def _less(self, ctx: Context, a: list[ArithmeticShare], b: list[ArithmeticShare]) -> BinaryShare:
+    def _less(self, ctx: Context, a: list[ArithmeticShare], b: list[ArithmeticShare]) -> Sign:
         if self.shape.weighted:
-            return less_score(ctx, Items(a[0], a[1], []), Items(b[0], b[1], []), self.shape.cross_bits)
-        return less_than(ctx, a[0], b[0], self.shape.score_bits)
+            return score_sign(ctx, Columns.of(a[:2]), Columns.of(b[:2]), self.shape.cross_bits)
+        return sign_of_difference(ctx, a[0], b[0], self.shape.score_bits)
 
     def _scores(self, ctx: Context, views: Sequence[View], upto: ArithmeticShare) -> list[list[ArithmeticShare]]:
         """For every view its p, and with weights also its q."""
@@ -218,7 +220,7 @@ class Sums:
         kept = masked(nodes.flags, nodes.real)
         (columns,) = self._sums_columns(ctx.step("columns"), [view])
         ends = [pad(column, nodes.length) for column in suffix_sums(columns)]
-        payload = [nodes.number.narrow(shape.number_ring), nodes.size, *ends]
+        payload = [nodes.number, nodes.size, *ends]
         number, size, *rest = (x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload))
         length = shape.layer_length(shape.height)
         number, size, *rest = to_front(ctx.step("front"), kept, n, [number, size, *rest], min(n, length + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..oblivious.packed import padded
-from ..oblivious.score import less_score_cost
+from ..oblivious.score import score_sign_cost
 from ..oblivious.shuffle import shuffle_cost
 from ..primitives import (
     Cost,
@@ -61,11 +61,11 @@ class SumsCost:
             return equal_cost(self.length, self.shape.mass_bits)
         return dot_cost(self.length, RING64) + equal_cost(self.length, 2 * self.shape.mass_bits)
 
-    def less(self, count: int) -> Cost:
-        """One comparison of scores."""
+    def sign(self, count: int) -> tuple[Cost, int]:
+        """Of a comparison of scores what comes before the sign's circuit, and the sign's bits."""
         if self.shape.weighted:
-            return less_score_cost(count, self.shape.cross_bits, self.ring)
-        return less_than_cost(count, self.shape.score_bits)
+            return score_sign_cost(count, self.shape.cross_bits, self.ring), self.shape.cross_bits + 1
+        return FREE, self.shape.score_bits + 1
 
     def scores(self) -> Cost:
         """Scores of all features at all places."""

@@ -15,12 +15,15 @@ from functools import lru_cache
 import numpy as np
 
 from ..oblivious.packed import choose_rows, end_to_end, span
-from ..primitives import Cost, and_summands, bit_and, bit_not, bit_to_ring, multiply_unshared, product_sign, select
-from ..primitives.carry import carry_joins, radices_for
-from ..primitives.circuit import Circuit, Output, circuit_cost, evaluate
-from ..primitives.cost import few
-from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, public_bits
-from ..sharing.ring import Words
+from ..primitives import Cost, bit_not, bit_to_ring, multiply_bit_cost, product_sign, select
+from ..primitives.carry import Chunks, carry_joins, radices_for
+from ..primitives.choose import Chosen, choose
+from ..primitives.circuit import Circuit, Evaluation, Output, SharedInputs, circuit_cost, evaluate
+from ..primitives.columns import Columns
+from ..primitives.compare import Sign, gated_cost, sign_chunks, sign_joins, times
+from ..primitives.cost import few, thirds_of
+from ..primitives.select import Selection
+from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,99 +41,92 @@ def attribute_tag(ctx: Context, code: int, rows: int, count: int) -> BinaryShare
     return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
 
 
-Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare]], BinaryShare]
-"""Compares the keys of two contenders."""
+Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare]], Sign]
+"""Compares the keys of two contenders: whether the first one's are lower, about to be found."""
 
 
 def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Contender:
     """The contender with the highest key among the valid ones; of equal keys the first.
 
-    Cost: per pair and place one comparison, one selection, a few gates; ⌈log m⌉ levels. Reveals: nothing beyond shapes.
+    Cost: :func:`meet_cost` of ⌈log m⌉ levels, and of the gates before the first. Reveals: nothing beyond shapes.
     """
     if len(contenders) == 1:
         return contenders[0]
-    valid = [contender.valid for contender in contenders]
-    field = _Field([contender.keys for contender in contenders], valid, _Tags([c.tag for c in contenders]))
-    both: BinaryShare | None = bit_and(ctx.step("both"), *_partners(valid))
+    field = list(contenders)
+    both: BinaryShare | None = evaluate(ctx.step("both"), _both_circuit(), BinaryShare.stack(_partners(field)))
     while both is not None:
         field, both = _meet(ctx, field, both, less)
-    own = field.tags.summands(ctx.step("tag"))
-    (tag,) = field.tags.chosen(own, ctx.pass_left(own))
-    return Contender(field.keys[0], tag, field.valid[0])
+    return field[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tags:
-    """The tags of a level's field. Those of the winners of pairs are chosen one level later, when words may go along
-    with a round: nothing waits for them."""
-
-    rest: list[BinaryShare]
-    length: int = 0
-    wins: BinaryShare | None = None
-    first: BinaryShare | None = None
-    second: BinaryShare | None = None
-
-    def summands(self, ctx: Context) -> Words:
-        """This party's summands of what changes in the first ones' tags."""
-        if self.wins is None or self.first is None or self.second is None:
-            return np.empty((0, 0), np.uint64)
-        return and_summands(ctx, BinaryShare.stack([self.wins] * self.first.rows), self.first ^ self.second)
-
-    def chosen(self, own: Words, passed: Words) -> list[BinaryShare]:
-        """All tags, of ``length`` items each, once the summands have been passed on."""
-        if self.first is None:
-            return self.rest
-        tag = self.first ^ BinaryShare(own, passed, self.first.count)
-        return [*_cut_row(tag, tag.count // self.length), *self.rest]
+def _partners(field: Sequence[Contender]) -> tuple[BinaryShare, BinaryShare]:
+    """Where the first and the second ones of all pairs are valid, each end to end."""
+    paired = len(field) // 2 * 2
+    first, second = ([contender.valid for contender in field[side:paired:2]] for side in (0, 1))
+    return end_to_end(first), end_to_end(second)
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """Who is left: keys, where they are valid, their tags."""
-
-    keys: list[list[ArithmeticShare]]
-    valid: list[BinaryShare]
-    tags: _Tags
+@lru_cache(maxsize=1)
+def _both_circuit() -> Circuit:
+    return Circuit(2, [[((0, 1),)]])
 
 
-def _partners(valid: Sequence[BinaryShare]) -> tuple[BinaryShare, BinaryShare]:
-    """The first and the second ones of all pairs, each end to end."""
-    paired = len(valid) // 2 * 2
-    return end_to_end(valid[0:paired:2]), end_to_end(valid[1:paired:2])
+@lru_cache(maxsize=64)
+def _meet_circuit(chunks: Chunks, tags: int) -> Circuit:
+    """From a sign, where both are valid, where the second one alone is, and how their tags differ: whether the second
+    one wins, and how the first one's tag changes.
+
+    The second one wins where it alone is valid, or where both are and the first is lower.
+    """
+    joins = sign_joins(chunks, 2 + tags)
+    both, alone, first = joins.shared, joins.shared + 1, joins.shared + 2
+    wins = joins.fresh
+    changes: list[Output] = [((wins, first + k),) for k in range(tags)]
+    return Circuit(joins.inputs, [*joins.stages, [((alone,), *times(both, joins.sign))], changes])
 
 
-def _meet(ctx: Context, field: _Field, both: BinaryShare, less: Less) -> tuple[_Field, BinaryShare | None]:
+def _meet(
+    ctx: Context, field: Sequence[Contender], both: BinaryShare, less: Less
+) -> tuple[list[Contender], BinaryShare | None]:
     """All pairs of a level at once. ``both`` says where both partners are valid; the next level's comes along, since
     who is valid does not depend on who wins."""
-    paired = len(field.valid) // 2 * 2
-    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*field.keys[side:paired:2], strict=True)] for side in (0, 1))
-    valid_a, valid_b = _partners(field.valid)
-    valid = valid_a ^ valid_b ^ both
-    lower = less(ctx.step("less"), a, b)
-    following = [*_cut_row(valid, paired // 2), *field.valid[paired:]]
-    x, y = both, lower
-    if len(following) > 1:
-        first_ones, second_ones = _partners(following)
-        x, y = end_to_end([both, first_ones]), end_to_end([lower, second_ones])
-    # The second one wins where it alone is valid, or where both are and the first is lower.
-    alone = valid_b ^ both
-    wins, gates = and_summands(ctx.step("wins"), both, lower) ^ alone.left, and_summands(ctx.step("gate"), x, y)
-    earlier = field.tags.summands(ctx.step("tag"))
+    paired = len(field) // 2 * 2
+    keys = [contender.keys for contender in field]
+    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*keys[side:paired:2], strict=True)] for side in (0, 1))
+    first, second = (_wide_tags([contender.tag for contender in field[side:paired:2]]) for side in (0, 1))
+    valid_a, valid_b = _partners(field)
+    valid = _cut_row(valid_a ^ valid_b ^ both, paired // 2)
+    sign = less(ctx.step("less"), a, b)
+    circuit = _meet_circuit(sign.chunks, first.rows)
+    shared = BinaryShare.stack([both, valid_b ^ both, first ^ second])
+    evaluation = sign.evaluation(ctx.step("wins"), circuit, shared)
+    wins, start, stop = circuit.bounds[-3:]
     changes = [key_b - key_a for key_a, key_b in zip(a, b, strict=True)]
-    passing = np.concatenate([gates.reshape(-1), earlier.reshape(-1)])
-    moved, passed = multiply_unshared(ctx.step("choose"), wins[0], changes, passing)
-    shared = BinaryShare(gates, passed[: gates.size].reshape(gates.shape), x.count)
-    tags = field.tags.chosen(earlier, passed[gates.size :].reshape(earlier.shape))
-    second_wins = alone ^ span(shared, 0, both.count)
-    ahead = span(shared, both.count, x.count) if len(following) > 1 else None
-    keys = [key + change for key, change in zip(a, moved, strict=True)]
-    first, second = (_wide_tags(tags[side:paired:2]) for side in (0, 1))
-    left = _Field(
-        [*_cut_keys(keys, paired // 2), *field.keys[paired:]],
-        following,
-        _Tags(tags[paired:], tags[0].count, second_wins, first, second),
-    )
-    return left, ahead
+    selection = Selection(ctx.step("choose"), Columns.of(changes))
+    left = [Contender([], first, bits) for bits in valid] + list(field[paired:])
+    ahead: list[Evaluation] = []
+    if len(left) > 1:
+        rows = BinaryShare.stack(_partners(left))
+        ahead = [Evaluation(ctx.step("both"), _both_circuit(), SharedInputs(rows), thirds_of(rows.count))]
+    (moved,) = choose(ctx.step("wins"), [evaluation], [Chosen(slice(wins, start), selection)], ahead, after=1)
+    winning = [key + change for key, change in zip(a, moved.list(), strict=True)]
+    tags = _cut_row(first ^ evaluation.rows(start, stop), paired // 2)
+    for k, own in enumerate(_cut_keys(winning, paired // 2)):
+        left[k] = Contender(own, tags[k], valid[k])
+    return left, ahead[0].rows(2, 3) if ahead else None
+
+
+def meet_cost(count: int, bits: int, tags: int, keys: Sequence[Ring], ahead: int) -> Cost:
+    """Cost of a level of ``count`` pairs that are compared by signs of ``bits`` bits, without what comes before the
+    sign's circuit; ``ahead`` pairs meet in the next level."""
+    cost = gated_cost(count, bits, _meet_circuit(sign_chunks(count, bits), tags))
+    cost += multiply_bit_cost(count, keys) + Cost.even(-2, 0)
+    return cost + both_cost(ahead) + Cost.even(-2, 0) if ahead else cost
+
+
+def both_cost(count: int) -> Cost:
+    """Cost of finding out where both partners of so many pairs are valid."""
+    return circuit_cost(count, _both_circuit())
 
 
 def _cut_keys(keys: list[ArithmeticShare], parts: int) -> list[list[ArithmeticShare]]:

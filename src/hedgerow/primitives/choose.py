@@ -1,0 +1,76 @@
+"""Bits from circuits that at once select numbers: the selections are dealt together with the circuits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..sharing import Context
+from ..sharing.ring import Words
+from .circuit import Evaluation
+from .columns import Columns
+from .select import Selection
+from .steps import Round, Steps, run, together
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A selection by some rows of a circuit; ``change`` puts their bits elsewhere, where there is one dealer only."""
+
+    rows: slice
+    selection: Selection
+    change: Callable[[Words], Words] | None = None
+
+    def opening(self, evaluation: Evaluation) -> Round:
+        """The dealing, before anything is evaluated."""
+        left, right = evaluation.masks(self.rows)
+        return self.selection.opening(self._changed(left), self._changed(right))
+
+    def answers(self, evaluation: Evaluation) -> Steps[Columns]:
+        """The answers; they begin when the rows' values are known."""
+        before, after = evaluation.values(self.rows)
+        return (yield from self.selection.answers(self._changed(before), self._changed(after)))
+
+    def _changed(self, words: Words) -> Words:
+        return self.change(words) if self.change is not None and words.size else words
+
+
+def choose(
+    ctx: Context,
+    chain: Sequence[Evaluation],
+    selections: Sequence[Chosen],
+    beside: Sequence[Evaluation] = (),
+    after: int = 0,
+) -> list[Columns]:
+    """Run circuits, each going on with rows of the one before, and selections by rows of the last one, all but those of
+    its last ``after`` stages; ``beside`` are circuits no longer than the first one, which share its rounds.
+
+    Cost: that of the circuits and of the selections, all dealt in one round; the answers take a round of their own
+    unless a stage comes after. Reveals: nothing beyond shapes; see :class:`.circuit.Evaluation` and
+    :class:`.select.Selection`.
+    """
+    return run(ctx, _steps(chain, selections, beside, after))
+
+
+def _steps(
+    chain: Sequence[Evaluation], selections: Sequence[Chosen], beside: Sequence[Evaluation], after: int
+) -> Steps[list[Columns]]:
+    opening, last = Round(), chain[-1]
+    for circuit in (*chain, *beside):
+        opening += circuit.opening()
+    for chosen in selections:
+        opening += chosen.opening(last)
+    yield opening
+    stages: Steps[Any] = _one_after_another(chain, beside)
+    for _ in range(sum(circuit.rounds for circuit in chain) - after):
+        yield next(stages)
+    # Going on with the stages makes the last rows' values known; only then do the answers begin.
+    results = yield from together(stages, *(chosen.answers(last) for chosen in selections))
+    return results[1:]
+
+
+def _one_after_another(chain: Sequence[Evaluation], beside: Sequence[Evaluation]) -> Steps[None]:
+    yield from together(*(circuit.stages() for circuit in (chain[0], *beside)))
+    for circuit in chain[1:]:
+        yield from circuit.stages()
