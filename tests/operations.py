@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from hedgerow import oblivious, primitives
+from hedgerow.oblivious.packed import pack_rows
 from hedgerow.primitives import Cost, cost
+from hedgerow.primitives.choose import Chosen, choose
+from hedgerow.primitives.circuit import Circuit, Evaluation, LaterInputs, SharedInputs, circuit_cost, evaluate
+from hedgerow.primitives.columns import Columns
+from hedgerow.primitives.compare import gated_cost, sign_chunks, sign_joins, sign_of_difference, times
+from hedgerow.primitives.cost import thirds_of
+from hedgerow.primitives.select import Selection
 from hedgerow.reference import protocol as twin
 from hedgerow.sharing import (
     RING16,
@@ -110,15 +117,83 @@ def less_than(ctx, x, y):
     return primitives.less_than(ctx, x, y, x.ring.bits - 1)
 
 
+def lowest_bit(ctx, x):
+    return primitives.top_bit(ctx, x, 1)
+
+
 def less_than_short(ctx, x, y):
     return primitives.less_than(ctx, x, y, 5)
 
 
-def multiply_unshared(ctx, b, c, x):
-    both = primitives.and_summands(ctx.step("gate"), b, c)
-    again = primitives.and_summands(ctx.step("again"), b, c)
-    (product,), passed = primitives.multiply_unshared(ctx, both[0], [x], again)
-    return [product, BinaryShare(again, passed, len(x))]
+def gated_circuit(chunks):
+    """A sign times a bit, then that times the bit turned over, which is 0, plus the sign's own gate."""
+    joins = sign_joins(chunks, 1)
+    gate, found = joins.shared, joins.fresh
+    stages = [*joins.stages, [times(gate, joins.sign)], [((found,), (found, gate), (gate,))]]
+    return Circuit(joins.inputs, stages)
+
+
+def gated_choice(ctx, b, x, y):
+    sign = sign_of_difference(ctx, x, y, x.ring.bits - 1)
+    evaluation = sign.evaluation(ctx.step("sign"), gated_circuit(sign.chunks), b)
+    found, start, _ = evaluation.circuit.bounds[-3:]
+    selection = Selection(ctx.step("choose"), Columns.of([x, _short(y)]))
+    (chosen,) = choose(ctx, [evaluation], [Chosen(slice(found, start), selection)], after=1)
+    return [*chosen.list(), evaluation.last_rows()]
+
+
+def _gated_choice_cost(ring: Ring, short: Ring) -> Callable[[int], Cost]:
+    def declared(count: int) -> Cost:
+        circuit = gated_circuit(sign_chunks(count, ring.bits))
+        return (
+            gated_cost(count, ring.bits, circuit)
+            + primitives.multiply_bit_cost(count, [ring, short])
+            + Cost.even(-2, 0)
+        )
+
+    return declared
+
+
+FIVE = Circuit(5, [[((), (0, 1, 2, 3, 4)), ((0, 1), (2,))], [((5, 6),)]])
+
+
+def five_inputs(ctx, b, c, d, e, f):
+    return evaluate(ctx, FIVE, BinaryShare.stack([b, c, d, e, f]))
+
+
+def _five_expected(*bits):
+    b, c, d, e, f = (bit % 2 for bit in bits)
+    return (1 ^ (b * c * d * e * f)) * ((b * c) ^ d)
+
+
+PAIR = Circuit(2, [[((0, 1),)]])
+REVERSED = Circuit(3, [[((0, 2), (1,))]])
+
+
+def in_reverse(ctx, b, c):
+    """b·c of the last item first: as it is, turned over and times b."""
+    count, thirds = b.count, thirds_of(b.count, alone=True)
+    first = Evaluation(ctx.step("first"), PAIR, SharedInputs(BinaryShare.stack([b, c])), thirds)
+
+    def change(rows):
+        bits = unpack_bits(rows, count)[:, ::-1]
+        return pack_rows(np.concatenate([bits, bits]))
+
+    flipped = pack_rows(np.stack([np.zeros(count, np.uint8), np.ones(count, np.uint8)]))
+    second = Evaluation(
+        ctx.step("second"), REVERSED, LaterInputs(first, first.circuit.last, change, b, flipped), thirds
+    )
+    choose(ctx, [first, second], [])
+    return second.last_rows()
+
+
+def _in_reverse_expected(b, c):
+    both = (b % 2 * (c % 2))[::-1]
+    return (both * (b % 2)) ^ (1 - both)
+
+
+def _in_reverse_cost(count: int) -> Cost:
+    return circuit_cost(count, PAIR, alone=True) + circuit_cost(count, REVERSED, alone=True) + Cost.even(-1, 0)
 
 
 def product_sign(ctx, x, y, z):
@@ -277,8 +352,9 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"square{k}", square, "x", ring, top, lambda x: twin.multiply(x, x, k), _dot_cost(ring)),
         Operation(f"less_than{k}", less_than, "xx", ring, top, twin.less_than, lambda n: primitives.less_than_cost(n, top)),
         Operation(f"less_than_short{k}", less_than_short, "xx", ring, 5, twin.less_than, lambda n: primitives.less_than_cost(n, 5)),
-        Operation(f"multiply_unshared{k}", multiply_unshared, "bbx", ring, top, lambda b, c, x: [b % 2 * (c % 2) * x, b % 2 * (c % 2)],
-                  lambda n: primitives.multiply_unshared_cost(n, [ring], (n + 63) // 64)),
+        Operation(f"lowest_bit{k}", lowest_bit, "x", ring, top, lambda x: x % 2, lambda n: primitives.top_bit_cost(n, 1)),
+        Operation(f"gated_choice{k}", gated_choice, "bxx", ring, top,
+                  lambda b, x, y: [b % 2 * (x < y) * x, b % 2 * (x < y) * y % 2**short.bits, b % 2], _gated_choice_cost(ring, short)),
         Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
                   lambda n: primitives.product_sign_cost(n, ring, k)),
         Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.reveal_top_bit_cost(n, k)),
@@ -311,6 +387,8 @@ def _for_ring(ring: Ring) -> list[Operation]:
 
 
 OPERATIONS: list[Operation] = [operation for ring in RINGS.values() for operation in _for_ring(ring)] + [
+    Operation("five_inputs", five_inputs, "bbbbb", RING32, 1, _five_expected, lambda n: circuit_cost(n, FIVE)),
+    Operation("in_reverse", in_reverse, "bb", RING32, 1, _in_reverse_expected, _in_reverse_cost),
     Operation("bit_to_ring16", bit_to_ring16, "b", RING16, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING16)),
     Operation("bit_to_ring32", bit_to_ring32, "b", RING32, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING32)),
     Operation("bit_to_ring64", bit_to_ring64, "b", RING64, 1, lambda b: b % 2, lambda n: primitives.bit_to_ring_cost(n, RING64)),

@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.sharing import Context
+from hedgerow.primitives.choose import Chosen, choose
+from hedgerow.primitives.circuit import Evaluation, LaterInputs, SharedInputs
+from hedgerow.primitives.columns import Columns
+from hedgerow.primitives.cost import thirds_of
+from hedgerow.primitives.select import Selection
+from hedgerow.sharing import RING32, BinaryShare, Context, public, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from hedgerow.testing.strategies import LENGTHS, numbers
-from operations import OPERATIONS, SORTS, dealers, open_results, same, share_inputs
+from operations import FIVE, OPERATIONS, PAIR, SORTS, dealers, open_results, same, share_inputs
 
 
 def draw_inputs(data, operation):
@@ -83,7 +88,8 @@ def test_equal_shapes_give_equal_transcripts(operation):
 
 def test_protocols_refuse_what_they_cannot_do():
     from hedgerow.oblivious import sort_permutations
-    from hedgerow.primitives import less_than, multiply, multiply_unshared, select_sum, widen
+    from hedgerow.primitives import less_than, multiply, select_sum, widen
+    from hedgerow.primitives.circuit import Circuit
     from hedgerow.sharing import RING32, RING64, split, split_bits
 
     x32, x64 = split([1, 2], RING32)[0], split([1, 2], RING64)[0]
@@ -98,12 +104,34 @@ def test_protocols_refuse_what_they_cannot_do():
         sort_permutations(ctx, [x64], 63)
     parties = LocalParties()
     bit = split_bits([0, 1])[0]
-    with pytest.raises(ValueError, match="2 terms need as many bits"):
+    with pytest.raises(ValueError, match="one row of bits a term"):
         select_sum(ctx, [bit], [[x32], [x32]])
-    with pytest.raises(ValueError, match="2 items need 1 packed words"):
-        multiply_unshared(ctx, bit.left, [x32], bit.left)
+    with pytest.raises(ValueError, match="columns of 2 items"):
+        select_sum(ctx, [bit, bit], [[x32], [x64]])
+    with pytest.raises(ValueError, match="cannot multiply the rows"):
+        Circuit(2, [[((0, 2),)]])
+    with pytest.raises(ValueError, match="cannot multiply the rows"):
+        Circuit(6, [[((0, 1, 2, 3, 4, 5),)]])
     with pytest.raises(ValueError, match="all factors need 2 items"):
         parties.run(multiply, split([1, 2], RING32), split([1, 2], RING64))
+
+
+def test_bits_move_between_circuits_only_in_the_hands_of_one_dealer():
+    def program(ctx, b, c):
+        rows = BinaryShare.stack([b, c])
+        first, second = (Evaluation(ctx.step(name), PAIR, SharedInputs(rows), thirds_of(2)) for name in "ab")
+        longer = Evaluation(ctx.step("c"), FIVE, SharedInputs(BinaryShare.stack([b] * 5)), thirds_of(2))
+        with pytest.raises(ValueError, match="one dealer"):
+            Evaluation(ctx.step("d"), PAIR, LaterInputs(first, [2, 2], lambda x: x, b), thirds_of(2))
+        selection = Selection(ctx.step("e"), Columns.of([public(ctx, [1, 2], RING32)]))
+        with pytest.raises(ValueError, match="one dealer"):
+            choose(ctx, [second], [Chosen(slice(2, 3), selection, lambda x: x)])
+        with pytest.raises(ValueError, match="must not be longer"):
+            choose(ctx, [second], [], [longer])
+
+    bits = [split_bits([0, 1]) for _ in range(2)]
+    with dealers(3):
+        LocalParties().run(program, *bits)
 
 
 @pytest.mark.parametrize("values", [[[1, 2]], [1.5], [2**64], ["a"], [float("nan")]])

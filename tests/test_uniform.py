@@ -9,11 +9,14 @@ import pytest
 from scipy.stats import chi2
 
 from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_permutations
-from hedgerow.primitives import and_summands, multiply, multiply_unshared
-from hedgerow.primitives.cost import thirds_of
-from hedgerow.sharing import RING32, RING64, public, reveal, split, split_bits
+from hedgerow.primitives import multiply, product_sign, top_bit
+from hedgerow.primitives.choose import Chosen, choose
+from hedgerow.primitives.columns import Columns
+from hedgerow.primitives.compare import sign_of_difference
+from hedgerow.primitives.select import Selection
+from hedgerow.sharing import RING16, RING32, RING64, Context, public, reveal, split, split_bits, unpack_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
-from operations import OPERATIONS, dealers, share_inputs
+from operations import OPERATIONS, dealers, gated_circuit, in_reverse, share_inputs
 from test_protocols import fixed_inputs
 
 UNLIKELY = 1e-7
@@ -71,35 +74,80 @@ def test_no_two_messages_are_related_by_a_reused_mask():
         assert len(set(words.tolist())) == len(words)
 
 
-def test_summands_that_are_told_and_passed_on_do_not_add_up_to_the_bit():
-    """A gate's summands are told to one party and, for later use, passed on to it under another mask. What it holds,
-    what it is told and what is passed to it, of the block its right neighbour deals, must not add up to the gate."""
+LANES = 1 << 13
+"""Items with the same secret and sharings of their own: samples of what a party sees."""
 
-    def program(ctx, x, y, number):
-        own, again = (and_summands(ctx.step(name), x, y) for name in ("own", "again"))
-        multiply_unshared(ctx.step("choose"), own[0], [number], again)
-        return own[0]
 
-    inputs = split_bits(np.ones(192)), split_bits(np.ones(192)), split(np.arange(192), RING64)
-    sums = []
-    for _ in range(60):
-        recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
-        with dealers(3):
-            owns = run_parties(recorders, program, [tuple(side[p] for side in inputs) for p in range(3)])
-            blocks = [thirds_of(192).words(party) for party in range(3)]
-        found = []
-        for party, recorder in enumerate(recorders):
-            block = blocks[(party + 1) % 3]
-            taken = [entry for entry in recorder.entries if entry.step.endswith("/choose") and not entry.sent]
-            told, passed = (
-                np.frombuffer(next(entry.content for entry in taken if entry.peer == peer), np.uint64)
-                for peer in ((party - 1) % 3, (party + 1) % 3)
-            )
-            found.append(owns[party][block] ^ told ^ passed[block])
-        sums.append(np.unpackbits(np.concatenate(found).view(np.uint8)))
-    share_of_ones = np.mean(sums, axis=0)
-    assert share_of_ones.min() > 0
-    assert share_of_ones.max() < 1
+def compare(ctx, b, x, y):
+    return top_bit(ctx, x - y, 9)
+
+
+def compare_products(ctx, b, x, y):
+    return product_sign(ctx, [x], [y], 7)
+
+
+def compare_and_choose(ctx, b, x, y):
+    """A sign of few bits, gated, that selects a number; the stage after it multiplies the result again."""
+    sign = sign_of_difference(ctx, x, y, 7)
+    evaluation = sign.evaluation(ctx.step("sign"), gated_circuit(sign.chunks), b)
+    found, start, _ = evaluation.circuit.bounds[-3:]
+    selection = Selection(ctx.step("choose"), Columns.of([x]))
+    choose(ctx, [evaluation], [Chosen(slice(found, start), selection)], after=1)
+
+
+def go_on_in_reverse(ctx, b, x, y):
+    return in_reverse(ctx, b, b)
+
+
+def seen_rows(array):
+    """Every lane's bits in an array that has one or several rows of bits, or numbers, of all lanes."""
+    if array.dtype == np.uint64 and array.ndim == 2:
+        return unpack_bits(array, LANES)
+    numbers = array.view(np.uint16).reshape(-1, LANES)
+    return np.concatenate([(numbers >> k & 1).astype(np.uint8) for k in (0, 1, 15)])
+
+
+@pytest.mark.parametrize("program", [compare, compare_products, compare_and_choose, go_on_in_reverse])
+def test_no_three_things_a_party_sees_add_up_to_anything(program, monkeypatch):
+    """Every lane has the same secret. Of all a party holds, draws and receives, row by row, no one, two or three add up
+    to something that is not even: a mask that serves twice, or a value that travels with its mask, would."""
+    bits = split_bits(np.ones(LANES))
+    numbers = [split(np.full(LANES, value), RING16) for value in (3, 5)]
+    seen = {party: [side for x in (bits, *numbers) for side in (x[party].left, x[party].right)] for party in range(3)}
+
+    def drawing(original):
+        def draw(self, shape, dtype=np.uint64):
+            out = original(self, shape, dtype)
+            seen[self.party].append(out.copy())
+            return out
+
+        return draw
+
+    original = Context.exchange
+
+    def exchange(self, to_left=None, to_right=None, from_left=None, from_right=None):
+        original(self, to_left, to_right, from_left, from_right)
+        for parts in (from_left, from_right):
+            seen[self.party] += [array.copy() for array in ([parts] if isinstance(parts, np.ndarray) else parts or [])]
+
+    monkeypatch.setattr(Context, "exchange", exchange)
+    for side in ("with_left", "with_right"):
+        monkeypatch.setattr(Context, side, drawing(getattr(Context, side)))
+    LocalParties().run(program, bits, *numbers)
+    for party, arrays in seen.items():
+        rows = np.concatenate([seen_rows(array) for array in arrays if array.size])
+        signs = 1 - 2 * rows.astype(np.float32)
+        # Some ten million sums at most; a fair one is beyond seven standard deviations with probability 3e-12.
+        bound = 7 * LANES**0.5
+        assert len(signs) > 10
+        assert abs(signs.sum(axis=1)).max() < bound, party
+        for k, row in enumerate(signs):
+            later = signs[k + 1 :]
+            pairs = later @ row
+            assert abs(pairs).max(initial=0) < bound, (party, k)
+            triples = (later * row) @ later.T
+            np.fill_diagonal(triples, 0)
+            assert abs(triples).max(initial=0) < bound, (party, k)
 
 
 def permutation_counts(program, size, runs):

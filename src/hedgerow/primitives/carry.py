@@ -228,7 +228,8 @@ class ChunkInputs:
         """Monomials of A, and A's other rows."""
         chunks, mine = self.chunks, self.known.mine
         monomials = chunks.monomials
-        chunk_kernels.mask_monomials(mine[: chunks.bits], chunks.lowest, chunks.fours, mask, dealt)
+        if chunks.number:
+            chunk_kernels.mask_monomials(mine[: chunks.bits], chunks.lowest, chunks.fours, mask, dealt)
         dealt[monomials:] = mine[chunks.bits :] ^ mask[monomials:]
         self._fill(block, mask[monomials:], dealt[monomials:])
 

@@ -57,6 +57,10 @@ def _steps(
     chain: Sequence[Evaluation], selections: Sequence[Chosen], beside: Sequence[Evaluation], after: int
 ) -> Steps[list[Columns]]:
     opening, last = Round(), chain[-1]
+    if after > last.rounds or any(circuit.rounds > chain[0].rounds for circuit in beside):
+        raise ValueError("circuits beside a chain must not be longer than its first, nor stages after than its last")
+    if any(chosen.change is not None and not last.thirds.alone for chosen in selections):
+        raise ValueError("bits move between a circuit and a selection only in the hands of one dealer")
     for circuit in (*chain, *beside):
         opening += circuit.opening()
     for chosen in selections:

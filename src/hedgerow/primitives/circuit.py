@@ -51,6 +51,10 @@ class Circuit:
         self.bounds = list(accumulate(sizes, initial=inputs))
         self.results = sum(sizes)
         self._products: dict[Term, int] = {}
+        for stage, known in zip(stages, self.bounds, strict=False):
+            for term in (term for output in stage for term in output):
+                if len(term) > product_kernels.LARGEST or not all(0 <= row < known for row in term):
+                    raise ValueError(f"a stage after {known} rows cannot multiply the rows {term}")
         self.tables = [self._stage(stage) for stage in stages]
         self.product_first = np.array([0, *accumulate(len(t) for t in self._products)], np.int64)
         self.product_rows = np.array([row for t in self._products for row in t], np.int64)
@@ -172,6 +176,8 @@ class LaterInputs:
         shared: BinaryShare,
         flipped: Words | None = None,
     ) -> None:
+        if not earlier.thirds.alone:
+            raise ValueError("a circuit goes on with another one's rows only in the hands of one dealer")
         self.earlier, self.rows, self.change, self.flipped = earlier, rows, change, flipped
         self.shared = SharedInputs(shared)
 
@@ -189,10 +195,10 @@ class LaterInputs:
 
     def _fill(self, block: Block) -> None:
         source = self.earlier.blocks[block.role]
-        assert source is not None, "a circuit goes on with another one's rows in the hands of one dealer"
+        assert source is not None
         masks, other = self.change(source.masks[self.rows]), self.change(source.other[self.rows])
         if self.flipped is not None and block.role != OWN:
-            other ^= self.flipped
+            other = other ^ self.flipped
         block.masks[: len(masks)], block.other[: len(other)] = masks, other
         self.shared.fill(block, len(masks))
 
@@ -326,6 +332,8 @@ class Evaluation:
 
     def last_rows(self) -> BinaryShare:
         """The results of the last stage, shared."""
+        if self.opened:
+            raise ValueError("the last stage is opened, not shared")
         return self.rows(*self.circuit.bounds[-2:])
 
     def rows(self, start: int, stop: int) -> BinaryShare:
@@ -352,6 +360,10 @@ class Evaluation:
             self._evaluated(block, tables, start, stop, mask)
             for block, mask in zip(self.blocks[1:], masks, strict=True)
         ]
+        for block, half in zip(self.blocks[1:], halves, strict=True):
+            if block is not None and self.thirds.count % 64 and 64 * block.words.stop > self.thirds.count:
+                # Bits past the last item have no meaning, and nobody is to see them.
+                half[:, -1] &= np.uint64((1 << self.thirds.count % 64) - 1)
         own_shape = (stop - start, widths[OWN])
         others = [np.empty_like(halves[0]), np.empty_like(halves[1])]
         own = [np.empty(own_shape, np.uint64), np.empty(own_shape, np.uint64)]

@@ -42,12 +42,13 @@ class Thirds:
     nothing, goes ahead.
     """
 
-    __slots__ = ("_items", "_words", "count")
+    __slots__ = ("_items", "_words", "alone", "count")
 
     def __init__(self, count: int, alone: bool = False) -> None:
         self.count = count
+        self.alone = alone or few(count)
         total = words_for(count)
-        bounds = [0, total, total, total] if alone or few(count) else [dealer * total // 3 for dealer in range(4)]
+        bounds = [0, total, total, total] if self.alone else [dealer * total // 3 for dealer in range(4)]
         self._words = [slice(bounds[d], bounds[d + 1]) for d in range(3)]
         self._items = [slice(min(count, 64 * w.start), min(count, 64 * w.stop)) for w in self._words]
 

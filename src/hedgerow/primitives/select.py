@@ -149,7 +149,7 @@ def select_columns(ctx: Context, bits: Sequence[BinaryShare], columns: Columns) 
     """:func:`select_sum` of columns that have the items of all terms one after the other."""
     count = bits[0].count
     if len(columns) != len(bits) * count or any((bit.rows, bit.count) != (1, count) for bit in bits):
-        raise ValueError(f"{columns!r} need as many bits, one row a term; got {list(bits)!r}")
+        raise ValueError(f"{list(bits)!r} do not go with {columns!r}; one row of bits a term is needed")
     selection = Selection(ctx, columns, len(bits))
     rows = bits[0] if len(bits) == 1 else BinaryShare.stack(bits)
     thirds = thirds_of(count)
