@@ -9,8 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from .compile import kernel
+
+
+@njit(inline="always")
+def unpack(words: Any, flags: Any) -> None:
+    """Packed bits one by one, so that what is done with them is plain arithmetic on neighbours."""
+    for w in range((flags.shape[0] + 63) >> 6):
+        word = words[w]
+        part = flags[w << 6 : (w << 6) + 64]
+        for k in range(part.shape[0]):
+            part[k] = (word >> np.uint64(k)) & np.uint64(1)
 
 
 @kernel(
@@ -65,14 +76,16 @@ def deal_table(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any
 
     ``out[t, 0] = bit[t] - mask[t, 0]`` and ``out[t, 1 + c] = bit[t] * (left[t, c] + right[t, c]) - mask[t, 1 + c]``.
     """
+    lefts, rights = np.empty(out.shape[2], out.dtype), np.empty(out.shape[2], out.dtype)
     for t in range(out.shape[0]):
+        unpack(bits_left[t], lefts)
+        unpack(bits_right[t], rights)
         for i in range(out.shape[2]):
-            bit = ((bits_left[t, i >> 6] ^ bits_right[t, i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
-            out[t, 0, i] = bit - mask[t, 0, i]
+            lefts[i] ^= rights[i]
+            out[t, 0, i] = lefts[i] - mask[t, 0, i]
         for c in range(left.shape[1]):
             for i in range(out.shape[2]):
-                bit = ((bits_left[t, i >> 6] ^ bits_right[t, i >> 6]) >> np.uint64(i & 63)) & np.uint64(1)
-                out[t, 1 + c, i] = bit * (left[t, c, i] + right[t, c, i]) - mask[t, 1 + c, i]
+                out[t, 1 + c, i] = lefts[i] * (left[t, c, i] + right[t, c, i]) - mask[t, 1 + c, i]
 
 
 @kernel(
@@ -89,12 +102,14 @@ def answer_table(dealt: Any, known: Any, common: Any, own: Any, constant: Any, m
     for c in range(out.shape[0]):
         for i in range(out.shape[1]):
             out[c, i] = np.uint64(0) - mask[c, i]
-        for t in range(dealt.shape[0]):
+    flags = np.empty(out.shape[1], out.dtype)
+    for t in range(dealt.shape[0]):
+        unpack(known[t], flags)
+        for c in range(out.shape[0]):
             for i in range(out.shape[1]):
-                bit = (known[t, i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
                 value = dealt[t, 1 + c, i] + dealt[t, 0, i] * common[t, c, i]
-                value *= np.uint64(1) - np.uint64(2) * bit
-                out[c, i] += value + bit * (own[t, c, i] + share * common[t, c, i])
+                value *= np.uint64(1) - np.uint64(2) * flags[i]
+                out[c, i] += value + flags[i] * (own[t, c, i] + share * common[t, c, i])
 
 
 @kernel(
