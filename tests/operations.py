@@ -357,7 +357,7 @@ def _for_ring(ring: Ring) -> list[Operation]:
                   lambda b, x, y: [b % 2 * (x < y) * x, b % 2 * (x < y) * y % 2**short.bits, b % 2], _gated_choice_cost(ring, short)),
         Operation(f"product_sign{k}", product_sign, "xxx", ring, top, lambda x, y, z: (twin.multiply(x - z, y, k) + z) % 2**k >> top,
                   lambda n: primitives.product_sign_cost(n, ring, k)),
-        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.reveal_top_bit_cost(n, k)),
+        Operation(f"reveal_top_bit{k}", reveal_sign, "xx", ring, top, twin.less_than, lambda n: primitives.opened_top_bit_cost(n, k)),
         Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
         Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),

@@ -76,16 +76,14 @@ def deal_table(bits_left: Any, bits_right: Any, left: Any, right: Any, mask: Any
 
     ``out[t, 0] = bit[t] - mask[t, 0]`` and ``out[t, 1 + c] = bit[t] * (left[t, c] + right[t, c]) - mask[t, 1 + c]``.
     """
-    lefts, rights = np.empty(out.shape[2], out.dtype), np.empty(out.shape[2], out.dtype)
+    flags = np.empty(out.shape[2], out.dtype)
     for t in range(out.shape[0]):
-        unpack(bits_left[t], lefts)
-        unpack(bits_right[t], rights)
+        unpack(bits_left[t] ^ bits_right[t], flags)
         for i in range(out.shape[2]):
-            lefts[i] ^= rights[i]
-            out[t, 0, i] = lefts[i] - mask[t, 0, i]
+            out[t, 0, i] = flags[i] - mask[t, 0, i]
         for c in range(left.shape[1]):
             for i in range(out.shape[2]):
-                out[t, 1 + c, i] = lefts[i] * (left[t, c, i] + right[t, c, i]) - mask[t, 1 + c, i]
+                out[t, 1 + c, i] = flags[i] * (left[t, c, i] + right[t, c, i]) - mask[t, 1 + c, i]
 
 
 @kernel(

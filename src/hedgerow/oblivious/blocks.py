@@ -308,7 +308,10 @@ def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) ->
         _moves(level, Columns.concatenate([join.lead, join.trail]), slice(1, level.ends - 1))
         for level, join in zip(levels, joined, strict=True)
     ]
-    bits = [_without_outer(level, join.source) for level, join in zip(levels, joined, strict=True)]
+    bits = [
+        _gathered(join.source, np.arange(level.groups, (level.ends - 1) * level.groups)[None])
+        for level, join in zip(levels, joined, strict=True)
+    ]
     moved = select_columns(ctx, [_flat(bits)], Columns.concatenate([part.changes for part in parts]))
     answers, start = [], 0
     for part in parts:
@@ -354,18 +357,8 @@ def _bits_taken(rows: Words, index: Index) -> Words:
 
 
 def _gathered(x: BinaryShare, index: Index) -> BinaryShare:
-    """:func:`_bits_taken` of a shared row."""
+    """:func:`_bits_taken` of shared rows."""
     return BinaryShare(_bits_taken(x.left, index), _bits_taken(x.right, index), index.shape[1])
-
-
-def _without_outer(level: _Level, source: BinaryShare) -> BinaryShare:
-    """Of rows of all ends the inner ends."""
-    return _gathered_rows(source, slice(level.groups, (level.ends - 1) * level.groups))
-
-
-def _gathered_rows(x: BinaryShare, items: slice) -> BinaryShare:
-    """Some items of every row."""
-    return _gathered(x, np.arange(items.start, items.stop)[None])
 
 
 def _flat(parts: Sequence[BinaryShare]) -> BinaryShare:

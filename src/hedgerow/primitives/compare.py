@@ -143,7 +143,7 @@ def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
     return evaluation.open_last()
 
 
-def reveal_top_bit_cost(count: int, bits: int) -> Cost:
+def opened_top_bit_cost(count: int, bits: int) -> Cost:
     """Cost of :func:`reveal_top_bit`."""
     chunks = sign_chunks(count, bits)
     if not chunks.radices:
