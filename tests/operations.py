@@ -145,11 +145,7 @@ def gated_choice(ctx, b, x, y):
 def _gated_choice_cost(ring: Ring, short: Ring) -> Callable[[int], Cost]:
     def declared(count: int) -> Cost:
         circuit = gated_circuit(sign_chunks(count, ring.bits))
-        return (
-            gated_cost(count, ring.bits, circuit)
-            + primitives.multiply_bit_cost(count, [ring, short])
-            + Cost.even(-2, 0)
-        )
+        return gated_cost(count, ring.bits, circuit) + primitives.multiply_bit_cost(count, [ring, short]).along()
 
     return declared
 
@@ -193,7 +189,7 @@ def _in_reverse_expected(b, c):
 
 
 def _in_reverse_cost(count: int) -> Cost:
-    return circuit_cost(count, PAIR, alone=True) + circuit_cost(count, REVERSED, alone=True) + Cost.even(-1, 0)
+    return circuit_cost(count, PAIR, alone=True) + circuit_cost(count, REVERSED, alone=True).along(1)
 
 
 def product_sign(ctx, x, y, z):

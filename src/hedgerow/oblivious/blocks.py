@@ -298,8 +298,9 @@ def _outer_cost(level: _Level, columns: Sequence[Ring], cross_bits: int) -> Cost
     cost = score_sign_cost(pairs, cross_bits, columns[0], alone=True)
     cost += gated_cost(pairs, cross_bits + 1, circuit, alone=True)
     for own in (_unbeaten(slots).circuit, _unbeaten(slots).source):
-        cost += circuit_cost(level.ends * level.groups, own, alone=True)
-    return cost + select_sum_cost(level.groups, slots, columns, alone=True) * 2 + Cost.even(-5, 0)
+        cost += circuit_cost(level.ends * level.groups, own, alone=True).along(1)
+    selected = select_sum_cost(level.groups, slots, columns, alone=True)
+    return cost + selected.along(1) + selected.along()
 
 
 def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) -> list[Columns]:

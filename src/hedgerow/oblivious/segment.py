@@ -185,11 +185,11 @@ def _decide(
 
 
 def _decide_cost(half: int, columns: Sequence[Ring], cross_bits: int, ahead: int) -> Cost:
-    """Cost of :func:`_decide` with ``ahead`` items to look ahead at; the rounds of the dealing are one."""
+    """Cost of :func:`_decide` with ``ahead`` items to look ahead at; all is dealt in one round and answered in one."""
     circuit = _decide_circuit(sign_chunks(half, cross_bits + 1))
     cost = score_sign_cost(half, cross_bits, columns[0]) + gated_cost(half, cross_bits + 1, circuit)
-    cost += multiply_bit_cost(half, columns) * 2 + Cost.even(-3, 0)
-    return cost + circuit_cost(ahead, _ahead_circuit()) + Cost.even(-2, 0) if ahead else cost
+    cost += multiply_bit_cost(half, columns).along(1) + multiply_bit_cost(half, columns).along()
+    return cost + circuit_cost(ahead, _ahead_circuit()).along() if ahead else cost
 
 
 def _stack(*parts: BinaryShare) -> BinaryShare:
@@ -272,7 +272,7 @@ def segment_best_cost(
     cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
-        cost += circuit_cost(total, _middle_circuit()) + multiply_bit_cost(total, numbers) + Cost.even(-1, 0)
+        cost += circuit_cost(total, _middle_circuit()) + multiply_bit_cost(total, numbers).along(1)
         for half in halves[1:]:
             cost += select_sum_cost(2 * half, 2, numbers)
     return cost

@@ -120,8 +120,8 @@ def meet_cost(count: int, bits: int, tags: int, keys: Sequence[Ring], ahead: int
     """Cost of a level of ``count`` pairs that are compared by signs of ``bits`` bits, without what comes before the
     sign's circuit; ``ahead`` pairs meet in the next level."""
     cost = gated_cost(count, bits, _meet_circuit(sign_chunks(count, bits), tags))
-    cost += multiply_bit_cost(count, keys) + Cost.even(-2, 0)
-    return cost + both_cost(ahead) + Cost.even(-2, 0) if ahead else cost
+    cost += multiply_bit_cost(count, keys).along()
+    return cost + both_cost(ahead).along() if ahead else cost
 
 
 def both_cost(count: int) -> Cost:
