@@ -126,7 +126,7 @@ def less_than_short(ctx, x, y):
 
 
 def gated_circuit(chunks):
-    """A sign times a bit, then that times the bit turned over, which is 0, plus the sign's own gate."""
+    """A sign times a bit; then that times the bit turned over, which is 0, plus the bit."""
     joins = sign_joins(chunks, 1)
     gate, found = joins.shared, joins.fresh
     stages = [*joins.stages, [times(gate, joins.sign)], [((found,), (found, gate), (gate,))]]

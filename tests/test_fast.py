@@ -24,6 +24,7 @@ from hedgerow.trees.front import to_front
 from hedgerow.trees.model import decode, reconstruct_tree
 from hedgerow.trees.shape import TreeShape, check_table
 from hedgerow.trees.train import choose_fan_in, train_tree
+from operations import dealers
 from test_paper import train_parties
 
 
@@ -38,6 +39,14 @@ def test_fifty_random_tables(block):
         large = seed % 10 == 0
         x, y, h = tables.random_table(seed, 100 if large else 30, 9 if large else 5, 8 if large else 3)
         assert train_fast_parties(LocalParties(), x, y, h) == train(x, y, h, fast_rule), seed
+
+
+def test_random_tables_when_all_parties_deal():
+    """As for many items, whatever their number."""
+    with dealers(3):
+        for seed in range(7000, 7060):
+            x, y, h = tables.random_table(seed)
+            assert train_fast_parties(LocalParties(), x, y, h) == train(x, y, h, fast_rule), seed
 
 
 def test_random_tables_on_three_processes(processes):
@@ -114,17 +123,19 @@ def test_credit_default(processes):
 @pytest.mark.parametrize(
     ("rows", "attributes", "height", "bits"), [(1, 1, 1, 4), (70, 3, 3, 9), (200, 10, 2, 40), (300, 5, 33, 12)]
 )
-def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits):
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits, number):
     generator = np.random.default_rng(1)
     x, y, shape = check_table(
         generator.integers(0, 2**bits, (attributes, rows)), generator.integers(0, 2, rows), height, bits
     )
     parties = LocalParties()
-    parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
-    cost = FastCost(shape)
-    steps = {f"layer{k}": cost.layer(k) for k in range(height)}
-    steps |= {f"entries{k}": cost.entries(k) for k in range(0, height, layers_together(shape))}
-    steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
+    with dealers(number):
+        parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
+        cost = FastCost(shape)
+        steps = {f"layer{k}": cost.layer(k) for k in range(height)}
+        steps |= {f"entries{k}": cost.entries(k) for k in range(0, height, layers_together(shape))}
+        steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}/")
@@ -173,7 +184,8 @@ def test_equal_shapes_give_equal_transcripts_after_the_sort():
 
 @pytest.mark.parametrize("fan_in", [1, 3, 8, 50, 200, 5000])
 @pytest.mark.parametrize("cross_bits", [40, 90])
-def test_segment_best(fan_in, cross_bits):
+@pytest.mark.parametrize("number", [1, 3])
+def test_segment_best(fan_in, cross_bits, number):
     generator = np.random.default_rng(fan_in)
 
     def program(ctx, p, q, place, starts):
@@ -186,12 +198,13 @@ def test_segment_best(fan_in, cross_bits):
             starts[0] = 1
             parties = LocalParties()
             shares = [split(v, ring) for v, ring in ((p, RING64), (q, RING64), (np.arange(count), RING32))]
-            results = reconstruct(parties.run(program, *shares, split_bits(starts)))
+            with dealers(number):
+                results = reconstruct(parties.run(program, *shares, split_bits(starts)))
+                declared = segment_best_cost(count, [RING32], cross_bits, fan_in)
             for group in range(1, starts.sum() + 1):
                 rows = np.nonzero(np.cumsum(starts) == group)[0]
                 winner = max(rows, key=lambda i: (Fraction(int(p[i]), int(q[i])), -i))
                 assert (results[rows] == winner).all()
-            declared = segment_best_cost(count, [RING32], cross_bits, fan_in)
             for party, transport in enumerate(parties.transports):
                 spent = transport.meter.below("main/best")
                 assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party])

@@ -14,6 +14,7 @@ from hedgerow.trees.model import reconstruct_tree
 from hedgerow.trees.predict import Errors, predict_labels, predict_probabilities, squared_errors
 from hedgerow.trees.shape import TreeShape
 from hedgerow.trees.train import check_algorithm
+from operations import dealers
 
 MIXTURES = [
     ("classes",),
@@ -189,24 +190,26 @@ def table_for(shape, seed=0):
 
 
 @pytest.mark.parametrize("shape", COST_SHAPES, ids=range(len(COST_SHAPES)))
-def test_every_step_costs_what_the_formulas_say(shape):
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_step_costs_what_the_formulas_say(shape, number):
     parties = LocalParties()
-    problems.train_secure(*table_for(shape), shape, parties)
-    cost = FastCost(shape)
-    steps = {f"layer{k}/": cost.layer(k) for k in range(shape.height)} | {"leaves/": cost.leaves()}
-    steps |= {"absent/": cost.absent(), "entries0/": cost.entries(0)}
-    if cost.sums:
-        steps["rows/"] = cost.sums.rows()
+    with dealers(number):
+        problems.train_secure(*table_for(shape), shape, parties)
+        cost = FastCost(shape)
+        steps = {f"layer{k}/": cost.layer(k) for k in range(shape.height)} | {"leaves/": cost.leaves()}
+        steps |= {"absent/": cost.absent(), "entries0/": cost.entries(0)}
+        if cost.sums:
+            steps["rows/"] = cost.sums.rows()
+        cut_cost, category_cost = cost.declared(), cost.category()
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}")
             assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party]), name
         cut = [transport.meter.below(f"main/fast/{name}/") for name in ("labels", "weights")]
-        assert sum(spent.sent for spent in cut) == cost.declared().sent[party]
+        assert sum(spent.sent for spent in cut) == cut_cost.sent[party]
         category = [transport.meter.below(f"main/fast/sort/{name}") for name in ("category", "bits/")]
-        declared = cost.category()
-        assert sum(spent.rounds for spent in category) == declared.rounds
-        assert sum(spent.sent for spent in category) == declared.sent[party]
+        assert sum(spent.rounds for spent in category) == category_cost.rounds
+        assert sum(spent.sent for spent in category) == category_cost.sent[party]
 
 
 @pytest.mark.parametrize("shape", [COST_SHAPES[1], COST_SHAPES[5], COST_SHAPES[7], COST_SHAPES[9]], ids=range(4))
