@@ -41,7 +41,7 @@ def test_a_wide_area_network_costs_its_delays():
 
 
 def test_bench_primitives_keeps_the_promises():
-    done = hedgerow("bench", "primitives", "--count", "20000", "--repeat", "1", "--json")
+    done = hedgerow("bench", "primitives", "--count", "40000", "--repeat", "1", "--json")
     rows = {row["name"]: row for row in json.loads(done.stdout)["primitives"]}
     assert rows["top bit of 64"]["bytes_per_item_and_party"] <= 30
     assert rows["less-than 63 bits (2^64)"]["bytes_per_item_and_party"] <= 14.1
