@@ -199,7 +199,7 @@ def _stack(*parts: BinaryShare) -> BinaryShare:
 def _halves(items: Columns, count: int) -> tuple[Columns, Columns]:
     """Left and right partners, zeros appended."""
     length = padded((count + 1) // 2)
-    left, right = (items.spread(slice(0, (count + 1 - side) // 2), length, side, count, 2) for side in (0, 1))
+    left, right = (items.padded(length, slice(side, count, 2)) for side in (0, 1))
     return left, right
 
 

@@ -308,6 +308,6 @@ def unshared_cost(count: int, ring: Ring, alone: bool = False) -> Cost:
     thirds = thirds_of(count, alone)
 
     def sent(party: int) -> int:
-        return ring.nbytes * (thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3))
+        return ring.nbytes * (count - thirds.size(party))
 
     return Cost(0, (sent(0), sent(1), sent(2)))

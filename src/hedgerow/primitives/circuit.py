@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from ..kernels import product as product_kernels
-from ..sharing import BinaryShare, Context
+from ..sharing import BinaryShare, Context, words_for
 from ..sharing.ring import Words
 from .cost import Cost, Thirds, thirds_of
 from .gate import Index
@@ -396,7 +396,8 @@ def circuit_cost(
     twice = len(circuit.tables[-1].outputs) - 1 if opened else 0
 
     def sent(party: int) -> int:
-        neighbours = thirds.width((party - 1) % 3) + thirds.width((party + 1) % 3)
-        return 8 * ((dealt + circuit.products) * thirds.width(party) + (fresh + circuit.results + twice) * neighbours)
+        own = thirds.width(party)
+        answered = (fresh + circuit.results + twice) * (words_for(count) - own)
+        return 8 * ((dealt + circuit.products) * own + answered)
 
     return Cost(1 + (fresh > 0) + len(circuit.tables), (sent(0), sent(1), sent(2)))

@@ -135,16 +135,15 @@ class Columns:
         ]
         return Columns(parts, tables[0].places)
 
-    def padded(self, length: int) -> Columns:
-        """Zeros appended up to ``length`` items."""
-        return self if length == len(self) else self.spread(slice(0, len(self)), length)
-
-    def spread(self, index: slice, length: int, start: int = 0, stop: int | None = None, step: int = 1) -> Columns:
-        """The items ``start:stop:step`` at the places ``index`` of ``length`` items, zeros elsewhere."""
+    def padded(self, length: int, items: slice | None = None) -> Columns:
+        """All items, or some, and zeros up to ``length``."""
+        if items is None and length == len(self):
+            return self
 
         def change(words: Words) -> Words:
+            kept = words if items is None else words[:, items]
             out = np.zeros((words.shape[0], length, *words.shape[2:]), words.dtype)
-            out[:, index] = words[:, start:stop:step]
+            out[:, : kept.shape[1]] = kept
             return out
 
         return self.changed(change)

@@ -43,9 +43,12 @@ class Sign:
         """How the bits below are cut."""
         return sign_chunks(self.count, self.bits)
 
-    def evaluation(self, ctx: Context, circuit: Circuit, shared: BinaryShare | None = None) -> Evaluation:
+    def evaluation(
+        self, ctx: Context, circuit: Circuit, shared: BinaryShare | None = None, opened: bool = False
+    ) -> Evaluation:
         """A circuit that begins with :func:`sign_joins`; ``shared`` are its other inputs."""
-        return Evaluation(ctx, circuit, ChunkInputs(self.chunks, self.known, shared), thirds_of(self.count, self.alone))
+        inputs = ChunkInputs(self.chunks, self.known, shared)
+        return Evaluation(ctx, circuit, inputs, thirds_of(self.count, self.alone), opened)
 
     def found(self, ctx: Context) -> BinaryShare:
         """The sign, shared."""
@@ -137,8 +140,7 @@ def reveal_top_bit(ctx: Context, x: ArithmeticShare, bits: int) -> Words:
     sign = _sign(ctx, x, bits)
     if not sign.chunks.radices:
         return reveal_bits(ctx, sign.found(ctx))
-    inputs = ChunkInputs(sign.chunks, sign.known)
-    evaluation = Evaluation(ctx, _sign_circuit(sign.chunks), inputs, thirds_of(len(x)), opened=True)
+    evaluation = sign.evaluation(ctx, sign_circuit(sign.chunks), opened=True)
     run(ctx, evaluation.steps())
     return evaluation.open_last()
 
@@ -148,7 +150,7 @@ def opened_top_bit_cost(count: int, bits: int) -> Cost:
     chunks = sign_chunks(count, bits)
     if not chunks.radices:
         return top_bit_cost(count, bits) + Cost.even(1, 8 * words_for(count))
-    return circuit_cost(count, _sign_circuit(chunks), chunks.monomials + 1, chunks.rows, opened=True)
+    return circuit_cost(count, sign_circuit(chunks), chunks.monomials + 1, chunks.rows, opened=True)
 
 
 def product_sign(

@@ -24,32 +24,20 @@ def layer(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> 
     Paper: AFLNO16. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes; every sent word is masked by a share of
     zero of which the receiver does not know one half.
     """
-    out = gate_summands(ctx, state, base, x, y)
-    return BinaryShare(out, ctx.pass_left(out), state.count)
-
-
-def gate_summands(ctx: Context, state: BinaryShare, base: Index, x: Index, y: Index) -> Words:
-    """This party's summands of :func:`layer`'s rows, masked by its share of zero."""
     shape = (len(x), state.left.shape[1])
     mask_left, mask_right = ctx.with_left(shape), ctx.with_right(shape)
     out: Words = np.empty(shape, np.uint64)
     left, right = np.ascontiguousarray(state.left), np.ascontiguousarray(state.right)
     bit_kernels.and_gates(left, right, base, x, y, mask_left, mask_right, out)
-    return out
+    return BinaryShare(out, ctx.pass_left(out), state.count)
 
 
 def bit_and(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:
     """Row-wise AND. Cost: :func:`gates_cost`. Reveals: nothing beyond shapes."""
-    out = and_summands(ctx, x, y)
-    return BinaryShare(out, ctx.pass_left(out), x.count)
-
-
-def and_summands(ctx: Context, x: BinaryShare, y: BinaryShare) -> Words:
-    """This party's summands of :func:`bit_and`'s rows, masked by its share of zero."""
     if (x.rows, x.count) != (y.rows, y.count):
         raise ValueError(f"{x!r} and {y!r} do not go together")
     rows = np.arange(x.rows)
-    return gate_summands(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
+    return layer(ctx, BinaryShare.stack([x, y]), np.full(x.rows, -1), rows, rows + x.rows)
 
 
 def bit_or(ctx: Context, x: BinaryShare, y: BinaryShare) -> BinaryShare:

@@ -182,8 +182,8 @@ def select_sum_cost(count: int, terms: int, rings: Sequence[Ring], alone: bool =
     dealt, answered = _dealt_bytes(terms, rings), sum(ring.nbytes for ring in rings)
 
     def sent(party: int) -> int:
-        neighbours = thirds.size((party - 1) % 3) + thirds.size((party + 1) % 3)
-        return dealt * thirds.size(party) + answered * neighbours
+        own = thirds.size(party)
+        return dealt * own + answered * (count - own)
 
     return Cost(2, (sent(0), sent(1), sent(2)))
 
