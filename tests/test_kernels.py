@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,16 @@ def test_counting_order_is_stable(buckets):
     order.counting_order(np.array(buckets, np.uint32), ends, places)
     assert places.tolist() == np.argsort(buckets, kind="stable").tolist()
     assert ends.tolist() == [sum(b <= k for b in buckets) for k in range(8)]
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=9), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_opened_bits_that_contradict_each_other_move_nothing_out_of_its_bucket(sizes, low, high):
+    bounds = np.cumsum([0, *sizes])
+    bits = np.array([low, high, low ^ high], np.uint64)
+    places = np.arange(bounds[-1], dtype=np.uint32)
+    order.pair_sort(places, bounds[:-1], bounds[1:], bits)
+    for first, end in pairwise(bounds):
+        assert all(first <= place < end for place in places[first:end])
 
 
 def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, monkeypatch):

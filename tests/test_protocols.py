@@ -70,6 +70,19 @@ def test_equals_the_twin_on_three_real_processes(operation, processes):
             assert {report.meter.total().rounds for report in reports} == {operation.cost(length).rounds}
 
 
+def test_many_keys_are_sorted_in_small_buckets(monkeypatch):
+    """A lower bound for "many" takes the path of a million keys, which has more rounds."""
+    operation = next(sort for sort in SORTS if sort.name == "sort_columns")
+    parties, counts = LocalParties(), []
+    values = [v % 500 for v in fixed_inputs(operation, 3000, seed=1)]
+    for many in (5000, 10**9):
+        monkeypatch.setattr("hedgerow.oblivious.rank.MANY", many)
+        results = parties.run(operation.program, *share_inputs(operation, values))
+        assert same(open_results(results), operation.expected(*values))
+        counts.append(parties.transports[0].meter.total().rounds)
+    assert counts[0] > counts[1] - counts[0]
+
+
 def transcript_shapes(operation, values):
     parties = LocalParties()
     recorders = [RecordingTransport(transport) for transport in parties.transports]

@@ -19,13 +19,12 @@ def read_bit(bits: Any, i: Any) -> Any:
     return (bits[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
 
 
-@kernel("void(u8[:,:],u8[:,::1],u4[:,::1],i8,u8[:,::1])")
-def search_differences(keys: Any, sample: Any, prefix: Any, levels_left: Any, out: Any) -> None:
-    """Subtract from every key the element of the sorted sample that its binary search meets next."""
+@kernel("void(u8[:,:],u8[:,::1],u4[:,::1],u8[:,::1])")
+def search_differences(keys: Any, pivots: Any, prefix: Any, out: Any) -> None:
+    """Subtract from every key the pivot that its binary search meets next, one of those of its level."""
     for segment in range(keys.shape[0]):
         for i in range(keys.shape[1]):
-            middle = ((2 * np.int64(prefix[segment, i]) + 1) << levels_left) - 1
-            out[segment, i] = keys[segment, i] - sample[segment, middle]
+            out[segment, i] = keys[segment, i] - pivots[segment, prefix[segment, i]]
 
 
 @kernel("void(u8[::1],u4[::1])")
@@ -53,74 +52,89 @@ def counting_order(bucket: Any, ends: Any, order: Any) -> None:
         ends[b] += 1
 
 
-@kernel("i8(u8[::1],i8[::1],u8[::1])")
-def pivot_differences(keys: Any, starts: Any, out: Any) -> int:
-    """Subtract the first key of every bucket from the bucket's others; returns how many were written."""
+@kernel("void(u8[::1],i8[::1],i8[::1],u8[::1])")
+def pivot_differences(keys: Any, first: Any, end: Any, out: Any) -> None:
+    """Subtract the first key of every bucket from the bucket's others."""
     count = 0
-    for b in range(starts.shape[0] - 1):
-        for i in range(starts[b] + 1, starts[b + 1]):
-            out[count] = keys[i] - keys[starts[b]]
+    for b in range(first.shape[0]):
+        pivot = keys[first[b]]
+        for i in range(first[b] + 1, end[b]):
+            out[count] = keys[i] - pivot
             count += 1
-    return count
 
 
-@kernel("i8(u4[::1],i8[::1],u8[::1],u4[::1],i8[::1])")
-def pivot_partition(order: Any, starts: Any, bits: Any, new_order: Any, new_starts: Any) -> int:
-    """Split every bucket into less, pivot, rest by the opened bits; returns how many bounds were written.
+@kernel("i8(u8[::1],u8[::1],u4[::1],i8[::1],i8[::1],u8[::1],i8[::1],i8[::1])")
+def pivot_partition(
+    left: Any, right: Any, order: Any, first: Any, end: Any, bits: Any, new_first: Any, new_end: Any
+) -> int:
+    """Split every bucket in place into less, pivot, rest by the opened bits; returns how many buckets are left to sort.
 
-    ``new_order[i]`` is the old place of the item that is now at place i.
+    The others have at most one item. Room for half as many buckets as there are items is enough.
     """
+    largest = 0
+    for b in range(first.shape[0]):
+        largest = max(largest, end[b] - first[b])
+    rest_left, rest_right = np.empty(largest, np.uint64), np.empty(largest, np.uint64)
+    rest_order = np.empty(largest, np.uint32)
     count = 0
-    bounds = 0
-    for b in range(starts.shape[0] - 1):
-        first, end = starts[b], starts[b + 1]
-        low = first
-        high = end - 1
-        base = count
-        for i in range(first + 1, end):
+    buckets = 0
+    for b in range(first.shape[0]):
+        low = first[b]
+        pivot_left, pivot_right, pivot_order = left[low], right[low], order[low]
+        rest = 0
+        for i in range(first[b] + 1, end[b]):
             if read_bit(bits, count):
-                new_order[low] = i
+                left[low], right[low], order[low] = left[i], right[i], order[i]
                 low += 1
+            else:
+                rest_left[rest], rest_right[rest], rest_order[rest] = left[i], right[i], order[i]
+                rest += 1
             count += 1
-        new_order[low] = first
-        place = low + 1
-        for i in range(first + 1, end):
-            if not read_bit(bits, base + i - first - 1):
-                new_order[place] = i
-                place += 1
-        new_starts[bounds] = first
-        bounds += 1
-        if low > first:
-            new_starts[bounds] = low
-            bounds += 1
-        if low < high:
-            new_starts[bounds] = low + 1
-            bounds += 1
-    new_starts[bounds] = starts[starts.shape[0] - 1]
-    return bounds + 1
+        left[low], right[low], order[low] = pivot_left, pivot_right, pivot_order
+        for k in range(rest):
+            i = low + 1 + k
+            left[i], right[i], order[i] = rest_left[k], rest_right[k], rest_order[k]
+        if low > first[b] + 1:
+            new_first[buckets], new_end[buckets] = first[b], low
+            buckets += 1
+        if rest > 1:
+            new_first[buckets], new_end[buckets] = low + 1, end[b]
+            buckets += 1
+    return buckets
 
 
-@kernel("void(u8[::1],i8[::1],u8[::1])")
-def pair_differences(keys: Any, starts: Any, out: Any) -> None:
+@kernel("void(u8[::1],i8[::1],i8[::1],u8[::1])")
+def pair_differences(keys: Any, first: Any, end: Any, out: Any) -> None:
     """Differences of all pairs inside every bucket."""
     count = 0
-    for b in range(starts.shape[0] - 1):
-        for i in range(starts[b], starts[b + 1]):
-            for j in range(i + 1, starts[b + 1]):
+    for b in range(first.shape[0]):
+        for i in range(first[b], end[b]):
+            for j in range(i + 1, end[b]):
                 out[count] = keys[i] - keys[j]
                 count += 1
 
 
-@kernel("void(i8[::1],u8[::1],u4[::1])")
-def pair_places(starts: Any, bits: Any, place: Any) -> None:
-    """Where every item of a bucket belongs, from the opened bits of all its pairs."""
+@kernel("void(u4[::1],i8[::1],i8[::1],u8[::1])")
+def pair_sort(order: Any, first: Any, end: Any, bits: Any) -> None:
+    """Put every bucket in order, in place, by the opened bits of all its pairs.
+
+    Bits that contradict each other put two items in one place, but none outside its bucket.
+    """
+    largest = 0
+    for b in range(first.shape[0]):
+        largest = max(largest, end[b] - first[b])
+    place, moved = np.empty(largest, np.int64), np.empty(largest, np.uint32)
     count = 0
-    for b in range(starts.shape[0] - 1):
-        for i in range(starts[b], starts[b + 1]):
-            place[i] = starts[b]
-        for i in range(starts[b], starts[b + 1]):
-            for j in range(i + 1, starts[b + 1]):
-                less = np.uint32(read_bit(bits, count))
+    for b in range(first.shape[0]):
+        size = end[b] - first[b]
+        for i in range(size):
+            place[i] = 0
+            moved[i] = order[first[b] + i]
+        for i in range(size):
+            for j in range(i + 1, size):
+                less = np.int64(read_bit(bits, count))
                 place[j] += less
-                place[i] += np.uint32(1) - less
+                place[i] += 1 - less
                 count += 1
+        for i in range(size):
+            order[first[b] + place[i]] = moved[i]

@@ -17,9 +17,14 @@ from ..kernels import permute
 from ..primitives import reveal_top_bit
 from ..sharing import RING64, ArithmeticShare, Context, words_for
 from ..sharing.ring import Words
+from .shuffle import inverse
 
-BUCKET = 24
-"""The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps."""
+BUCKET, SMALL_BUCKET = 24, 4
+"""The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps. Many keys
+take small ones, which make fewer comparisons in more rounds."""
+
+MANY = 1 << 20
+"""From so many keys on, a comparison saved is worth more than a round."""
 
 ALL_PAIRS = 1 << 16
 """As soon as all remaining pairs are at most this many (or two an item), they are compared in one go."""
@@ -51,24 +56,27 @@ def reveal_ranks(ctx: Context, left: Words, right: Words, bits: int) -> Words:
     segments, count = left.shape
     if segments * count >= 1 << 32:
         raise ValueError(f"{segments} segments of {count} keys are too many at once; sort fewer columns together")
-    levels = (count // BUCKET).bit_length() - 1 if count >= 4 * BUCKET else 0
+    bucket = SMALL_BUCKET if segments * count >= MANY else BUCKET
+    levels = (count // bucket).bit_length() - 1 if count >= 4 * BUCKET else 0
     if levels == 0:
         starts = np.arange(segments + 1, dtype=np.int64) * count
-        places = _finish_buckets(ctx, left.reshape(-1), right.reshape(-1), starts, bits)
-        local: Words = places.reshape(segments, count) - starts[:-1, None].astype(np.uint32)
+        order = np.arange(segments * count, dtype=np.uint32)
+        _finish_buckets(ctx, left.reshape(-1).copy(), right.reshape(-1).copy(), order, starts, bits)
+        local: Words = inverse(order).reshape(segments, count) - starts[:-1, None].astype(np.uint32)
         return local
     size = (1 << levels) - 1
-    sample_ranks = reveal_ranks(
-        ctx.step("sample"), np.ascontiguousarray(left[:, :size]), np.ascontiguousarray(right[:, :size]), bits
+    sample = np.ascontiguousarray(left[:, :size]), np.ascontiguousarray(right[:, :size])
+    sample_ranks = reveal_ranks(ctx.step("sample"), *sample, bits)
+    orders = [inverse(ranks) for ranks in sample_ranks]
+    sample_left, sample_right = (
+        np.stack([_taken(side[s], order) for s, order in enumerate(orders)]) for side in sample
     )
-    inverse = np.argsort(sample_ranks, axis=1)
-    sample_left = np.take_along_axis(left[:, :size], inverse, axis=1)
-    sample_right = np.take_along_axis(right[:, :size], inverse, axis=1)
     prefix = np.zeros((segments, count - size), np.uint32)
     out_left, out_right = np.empty_like(prefix, np.uint64), np.empty_like(prefix, np.uint64)
     for level in range(levels):
-        order_kernels.search_differences(left[:, size:], sample_left, prefix, levels - level - 1, out_left)
-        order_kernels.search_differences(right[:, size:], sample_right, prefix, levels - level - 1, out_right)
+        middles = slice((1 << (levels - level - 1)) - 1, None, 1 << (levels - level))
+        for keys, pivots, out in ((left, sample_left, out_left), (right, sample_right, out_right)):
+            order_kernels.search_differences(keys[:, size:], np.ascontiguousarray(pivots[:, middles]), prefix, out)
         bits_opened = _opened_less(ctx.step("search"), out_left.reshape(-1), out_right.reshape(-1), bits)
         order_kernels.advance_search(bits_opened, prefix.reshape(-1))
     return _join_sample(ctx, left, right, sample_ranks, prefix, bits)
@@ -84,55 +92,47 @@ def _join_sample(ctx: Context, left: Words, right: Words, sample_ranks: Words, p
     ends = np.empty(segments * buckets, np.int64)
     order = np.empty(segments * rest, np.uint32)
     order_kernels.counting_order(bucket, ends, order)
-    starts = np.concatenate([np.zeros(1, np.int64), ends])
     keys_left, keys_right = (_taken(np.ascontiguousarray(side[:, size:]).reshape(-1), order) for side in (left, right))
-    places = np.empty_like(order)
-    places[order] = _finish_buckets(ctx.step("bucket"), keys_left, keys_right, starts, bits)
+    starts = np.concatenate([np.zeros(1, np.int64), ends])
+    _finish_buckets(ctx.step("bucket"), keys_left, keys_right, order, starts, bits)
     ranks = np.empty((segments, count), np.uint32)
     offset = np.arange(segments, dtype=np.uint32)[:, None] * np.uint32(rest)
-    ranks[:, size:] = places.reshape(segments, rest) - offset + prefix
+    ranks[:, size:] = inverse(order).reshape(segments, rest) - offset + prefix
     below = (ends.reshape(segments, buckets)[:, :-1] - offset).astype(np.uint32)
     ranks[:, :size] = sample_ranks + np.take_along_axis(below, sample_ranks.astype(np.int64), axis=1)
     return ranks
 
 
-def _finish_buckets(ctx: Context, left: Words, right: Words, starts: Words, bits: int) -> Words:
-    """The place of every key when each bucket ``starts[b]…starts[b+1]`` is sorted in itself."""
-    total = len(left)
-    order = np.arange(total, dtype=np.uint32)
-    starts = np.unique(starts)  # Empty buckets have nothing to sort, and the partition kernel has no place for them.
+def _finish_buckets(ctx: Context, left: Words, right: Words, order: Words, starts: Words, bits: int) -> None:
+    """Sort each bucket ``starts[b]…starts[b+1]``, in place: ``order`` goes along with the keys."""
+    first, end = starts[:-1], starts[1:]
+    several = end - first > 1
+    first, end = first[several], end[several]
     while True:
-        sizes = np.diff(starts)
+        sizes = end - first
         pairs = int((sizes * (sizes - 1) // 2).sum())
-        if pairs <= max(ALL_PAIRS, total // 2):
+        if pairs <= max(ALL_PAIRS, len(order) // 2):
             break
-        left, right, order, starts = _split_buckets(ctx, left, right, order, starts, bits)
-    place = np.empty(total, np.uint32)
+        first, end = _split_buckets(ctx, left, right, order, first, end, bits)
     if pairs:
         out_left, out_right = np.empty(pairs, np.uint64), np.empty(pairs, np.uint64)
-        order_kernels.pair_differences(left, starts, out_left)
-        order_kernels.pair_differences(right, starts, out_right)
-        order_kernels.pair_places(starts, _opened_less(ctx.step("pairs"), out_left, out_right, bits), place)
-    else:
-        place[:] = np.arange(total, dtype=np.uint32)
-    result = np.empty_like(place)
-    result[order] = place
-    return result
+        order_kernels.pair_differences(left, first, end, out_left)
+        order_kernels.pair_differences(right, first, end, out_right)
+        order_kernels.pair_sort(order, first, end, _opened_less(ctx.step("pairs"), out_left, out_right, bits))
 
 
 def _split_buckets(
-    ctx: Context, left: Words, right: Words, order: Words, starts: Words, bits: int
-) -> tuple[Words, Words, Words, Words]:
-    """One quicksort step in every bucket: compare with its first key, then part."""
-    total = len(left)
-    out_left, out_right = np.empty(total, np.uint64), np.empty(total, np.uint64)
-    count = order_kernels.pivot_differences(left, starts, out_left)
-    order_kernels.pivot_differences(right, starts, out_right)
-    opened = _opened_less(ctx.step("pivot"), out_left[:count], out_right[:count], bits)
-    moved = np.empty_like(order)
-    bounds = np.empty(total + 2, np.int64)
-    written = order_kernels.pivot_partition(order, starts, opened, moved, bounds)
-    return _taken(left, moved), _taken(right, moved), _taken(order, moved), bounds[:written].copy()
+    ctx: Context, left: Words, right: Words, order: Words, first: Words, end: Words, bits: int
+) -> tuple[Words, Words]:
+    """One quicksort step in every bucket: compare with its first key, then part. Returns the buckets that are left."""
+    items = int((end - first).sum())
+    out_left, out_right = np.empty(items - len(first), np.uint64), np.empty(items - len(first), np.uint64)
+    order_kernels.pivot_differences(left, first, end, out_left)
+    order_kernels.pivot_differences(right, first, end, out_right)
+    opened = _opened_less(ctx.step("pivot"), out_left, out_right, bits)
+    new_first, new_end = np.empty(items // 2, np.int64), np.empty(items // 2, np.int64)
+    count = order_kernels.pivot_partition(left, right, order, first, end, opened, new_first, new_end)
+    return new_first[:count].copy(), new_end[:count].copy()
 
 
 def _taken(x: Words, order: Words) -> Words:
