@@ -16,7 +16,7 @@ from hedgerow.reference.tree import fast_rule, train
 from hedgerow.sharing import RING32, RING64, BinaryShare, reconstruct, split, split_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
 from hedgerow.transport import NETWORKS, Network
-from hedgerow.trees import entries
+from hedgerow.trees import entries, tournament
 from hedgerow.trees.entries import layers_together
 from hedgerow.trees.fast import train_fast
 from hedgerow.trees.fast_cost import FastCost
@@ -129,13 +129,18 @@ def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits,
     x, y, shape = check_table(
         generator.integers(0, 2**bits, (attributes, rows)), generator.integers(0, 2, rows), height, bits
     )
-    parties = LocalParties()
     with dealers(number):
-        parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
-        cost = FastCost(shape)
-        steps = {f"layer{k}": cost.layer(k) for k in range(height)}
-        steps |= {f"entries{k}": cost.entries(k) for k in range(0, height, layers_together(shape))}
-        steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
+        check_costs(x, y, shape)
+
+
+def check_costs(x, y, shape):
+    """Train, and compare what was sent with what is declared."""
+    parties = LocalParties()
+    parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
+    cost = FastCost(shape)
+    steps = {f"layer{k}": cost.layer(k) for k in range(shape.height)}
+    steps |= {f"entries{k}": cost.entries(k) for k in range(0, shape.height, layers_together(shape))}
+    steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}/")
@@ -148,6 +153,15 @@ def test_entries_of_layers_in_several_batches(monkeypatch, block):
     generator = np.random.default_rng(block)
     x, y = generator.integers(0, 50, (3, 60)), generator.integers(0, 2, 60)
     assert train_fast_parties(LocalParties(), x, y, 6) == train(x, y, 6, fast_rule)
+
+
+@pytest.mark.parametrize("pairs", [1, 64 * 5])
+def test_tournaments_in_several_batches(monkeypatch, pairs):
+    monkeypatch.setattr(tournament, "PAIRS", pairs)
+    generator = np.random.default_rng(pairs)
+    x, y = generator.integers(0, 50, (5, 150)), generator.integers(0, 2, 150)
+    assert train_fast_parties(LocalParties(), x, y, 3) == train(x, y, 3, fast_rule)
+    check_costs(*check_table(x, y, 3, 10))
 
 
 @pytest.mark.parametrize("rows", [16_383, 16_384])

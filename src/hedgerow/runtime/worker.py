@@ -36,15 +36,16 @@ def peak_memory_mb() -> float:
 
 
 def keep_freed_memory() -> None:
-    """Ask glibc to reuse freed blocks of up to 32 MB instead of returning them to the system.
+    """Ask glibc to reuse freed blocks instead of returning them to the system.
 
-    Protocols allocate and free the same large arrays again and again; fresh pages for each cost a third of a sort.
+    Protocols allocate and free the same large arrays again and again; fresh pages for each cost a third of a sort, and
+    of every layer of a large table. Blocks above 32 MB are reused only if none is mapped on its own.
     """
-    trim_threshold, top_pad, mmap_threshold = -1, -2, -3
+    trim_threshold, top_pad, most_mapped = -1, -2, -4
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(mmap_threshold, 32 << 20)
-        libc.mallopt(trim_threshold, 1 << 30)
+        libc.mallopt(most_mapped, 0)
+        libc.mallopt(trim_threshold, (1 << 31) - 1)
         libc.mallopt(top_pad, 64 << 20)
 
 

@@ -29,7 +29,7 @@ from .feature import code_bits
 from .front import front_cost
 from .shape import TreeShape
 from .sums_cost import SumsCost
-from .tournament import both_cost, meet_cost, tag_less_cost
+from .tournament import both_cost, meet_cost, place_blocks, tag_less_cost
 
 
 class FastCost:
@@ -106,12 +106,17 @@ class FastCost:
 
     def tournament(self) -> Cost:
         """Both extremes over the features, or one tournament of scores."""
-        cost, field = FREE, self.m
-        sides, keys = (1, self.sums.keys) if self.sums else (2, [self.shape.sum_ring])
-        if field > 1:
-            cost += both_cost(field // 2 * sides * self.length)
+        if self.m == 1:
+            return FREE
+        places = (1 if self.sums else 2) * self.length
+        return sum((self._meetings(stop - start) for start, stop in place_blocks(places, self.m)), FREE)
+
+    def _meetings(self, places: int) -> Cost:
+        """The levels of a tournament at so many places."""
+        field, keys = self.m, self.sums.keys if self.sums else [self.shape.sum_ring]
+        cost = both_cost(field // 2 * places)
         while field > 1:
-            count, ahead = (size // 2 * sides * self.length for size in (field, (field + 1) // 2))
+            count, ahead = (size // 2 * places for size in (field, (field + 1) // 2))
             before, bits = self.sums.sign(count) if self.sums else (FREE, self.shape.sum_bits + 1)
             cost += before + meet_cost(count, bits, self.tag, keys, ahead)
             field = (field + 1) // 2

@@ -25,6 +25,9 @@ from ..primitives.cost import few, thirds_of
 from ..primitives.select import Selection
 from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
 
+PAIRS = 1 << 21
+"""Pairs that meet at once in the first level of tournaments."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contender:
@@ -48,11 +51,30 @@ Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare]], Sign]
 def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Contender:
     """The contender with the highest key among the valid ones; of equal keys the first.
 
-    Cost: :func:`meet_cost` of ⌈log m⌉ levels, and of the gates before the first. Reveals: nothing beyond shapes.
+    Cost: for the places of each of :func:`place_blocks`, :func:`meet_cost` of ⌈log m⌉ levels, and of the gates before
+    the first. Reveals: nothing beyond shapes.
     """
     if len(contenders) == 1:
         return contenders[0]
-    field = list(contenders)
+    blocks = place_blocks(contenders[0].valid.count, len(contenders))
+    best = [_tournament(ctx, [_between(contender, *block) for contender in contenders], less) for block in blocks]
+    keys = [ArithmeticShare.concatenate(parts) for parts in zip(*(part.keys for part in best), strict=True)]
+    return Contender(keys, _side_by_side([part.tag for part in best]), _side_by_side([part.valid for part in best]))
+
+
+def place_blocks(count: int, contenders: int) -> list[tuple[int, int]]:
+    """The places whose tournaments are held at the same time, which bounds the memory."""
+    block = max(1, PAIRS // (contenders // 2) // 64) * 64
+    return [(start, min(count, start + block)) for start in range(0, count, block)]
+
+
+def _between(contender: Contender, start: int, stop: int) -> Contender:
+    """A contender at some of the places."""
+    keys = [key[start:stop] for key in contender.keys]
+    return Contender(keys, span(contender.tag, start, stop), span(contender.valid, start, stop))
+
+
+def _tournament(ctx: Context, field: list[Contender], less: Less) -> Contender:
     both: BinaryShare | None = evaluate(ctx.step("both"), _both_circuit(), BinaryShare.stack(_partners(field)))
     while both is not None:
         field, both = _meet(ctx, field, both, less)
@@ -93,7 +115,7 @@ def _meet(
     paired = len(field) // 2 * 2
     keys = [contender.keys for contender in field]
     a, b = ([ArithmeticShare.concatenate(k) for k in zip(*keys[side:paired:2], strict=True)] for side in (0, 1))
-    first, second = (_wide_tags([contender.tag for contender in field[side:paired:2]]) for side in (0, 1))
+    first, second = (_side_by_side([contender.tag for contender in field[side:paired:2]]) for side in (0, 1))
     valid_a, valid_b = _partners(field)
     valid = _cut_row(valid_a ^ valid_b ^ both, paired // 2)
     sign = less(ctx.step("less"), a, b)
@@ -142,17 +164,14 @@ def _cut_row(row: BinaryShare, parts: int) -> list[BinaryShare]:
 def cut_contender(joined: Contender, parts: int) -> list[Contender]:
     """Contenders that were laid end to end, one by one again."""
     count = len(joined.valid) // parts
-    bounds = [(k * count, (k + 1) * count) for k in range(parts)]
-    return [
-        Contender([key[a:b] for key in joined.keys], span(joined.tag, a, b), span(joined.valid, a, b))
-        for a, b in bounds
-    ]
+    return [_between(joined, k * count, (k + 1) * count) for k in range(parts)]
 
 
-def _wide_tags(tags: Sequence[BinaryShare]) -> BinaryShare:
-    left = np.concatenate([tag.left for tag in tags], axis=1)
-    right = np.concatenate([tag.right for tag in tags], axis=1)
-    return BinaryShare(left, right, sum(tag.count for tag in tags))
+def _side_by_side(parts: Sequence[BinaryShare]) -> BinaryShare:
+    """Rows of several parts, each continued by the next part's."""
+    left = np.concatenate([part.left for part in parts], axis=1)
+    right = np.concatenate([part.right for part in parts], axis=1)
+    return BinaryShare(left, right, sum(part.count for part in parts))
 
 
 def tag_less(ctx: Context, a: BinaryShare, b: BinaryShare) -> BinaryShare:
