@@ -23,7 +23,7 @@ BUCKET, SMALL_BUCKET = 24, 4
 """The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps. Many keys
 take small ones, which make fewer comparisons in more rounds."""
 
-MANY = 1 << 20
+MANY = 1 << 19
 """From so many keys on, a comparison saved is worth more than a round."""
 
 ALL_PAIRS = 1 << 16
