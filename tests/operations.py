@@ -18,7 +18,7 @@ from hedgerow.primitives import Cost, cost
 from hedgerow.primitives.choose import Chosen, choose
 from hedgerow.primitives.circuit import Circuit, Evaluation, LaterInputs, SharedInputs, circuit_cost, evaluate
 from hedgerow.primitives.columns import Columns
-from hedgerow.primitives.compare import gated_cost, sign_chunks, sign_joins, sign_of_difference, times
+from hedgerow.primitives.compare import gated_cost, sign_chunks, sign_joins, sign_of, times
 from hedgerow.primitives.cost import thirds_of
 from hedgerow.primitives.select import Selection
 from hedgerow.reference import protocol as twin
@@ -134,7 +134,7 @@ def gated_circuit(chunks):
 
 
 def gated_choice(ctx, b, x, y):
-    sign = sign_of_difference(ctx, x, y, x.ring.bits - 1)
+    sign = sign_of(ctx, x - y, x.ring.bits - 1)
     evaluation = sign.evaluation(ctx.step("sign"), gated_circuit(sign.chunks), b)
     found, start, _ = evaluation.circuit.bounds[-3:]
     selection = Selection(ctx.step("choose"), Columns.of([x, _short(y)]))

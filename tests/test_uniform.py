@@ -12,7 +12,7 @@ from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_pe
 from hedgerow.primitives import multiply, product_sign, top_bit
 from hedgerow.primitives.choose import Chosen, choose
 from hedgerow.primitives.columns import Columns
-from hedgerow.primitives.compare import sign_of_difference
+from hedgerow.primitives.compare import sign_of
 from hedgerow.primitives.select import Selection
 from hedgerow.sharing import RING16, RING32, RING64, Context, public, reveal, split, split_bits, unpack_bits
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
@@ -88,7 +88,7 @@ def compare_products(ctx, b, x, y):
 
 def compare_and_choose(ctx, b, x, y):
     """A sign of few bits, gated, that selects a number; the stage after it multiplies the result again."""
-    sign = sign_of_difference(ctx, x, y, 7)
+    sign = sign_of(ctx, x - y, 7)
     evaluation = sign.evaluation(ctx.step("sign"), gated_circuit(sign.chunks), b)
     found, start, _ = evaluation.circuit.bounds[-3:]
     selection = Selection(ctx.step("choose"), Columns.of([x]))

@@ -195,13 +195,13 @@ def less_than(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -
 
     Cost: :func:`less_than_cost`. Reveals: nothing beyond shapes.
     """
-    return sign_of_difference(ctx, x, y, bits).found(ctx)
+    return sign_of(ctx, x - y, bits).found(ctx)
 
 
-def sign_of_difference(ctx: Context, x: ArithmeticShare, y: ArithmeticShare, bits: int) -> Sign:
-    """The sign of :func:`less_than`, about to be found."""
+def sign_of(ctx: Context, x: ArithmeticShare, bits: int) -> Sign:
+    """Whether x is negative, for |x| < 2**bits, about to be found."""
     _check_bits(x.ring, bits, x.ring.bits - 1)
-    return _sign(ctx, x - y, bits + 1)
+    return _sign(ctx, x, bits + 1)
 
 
 def less_than_cost(count: int, bits: int) -> Cost:

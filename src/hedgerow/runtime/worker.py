@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ import numpy as np
 from ..errors import HedgerowError, PeerError
 from ..sharing import Context
 from ..transport import Meter, Transport, connect, listen
+
+MUCH = 1 << 30
+"""Bytes above which a party does not hold on to memory between runs."""
 
 
 def resolve(name: str) -> Any:
@@ -47,6 +51,18 @@ def keep_freed_memory() -> None:
         libc.mallopt(most_mapped, 0)
         libc.mallopt(trim_threshold, (1 << 31) - 1)
         libc.mallopt(top_pad, 64 << 20)
+
+
+def return_memory() -> None:
+    """Give freed memory back after a run that took much of it; a small run's is kept for the next one."""
+    with contextlib.suppress(OSError, AttributeError):
+        if resident_memory() > MUCH:
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def resident_memory() -> int:
+    """Bytes of memory this process has now, as Linux counts them."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _run_one(
@@ -113,6 +129,8 @@ def main(descriptor: int) -> None:
             return
         if not _run_one(owner, transport, ctx, program, arguments, reporting):
             return
+        del arguments
+        return_memory()
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from ..primitives import (
     widen,
     widen_many,
 )
-from ..primitives.compare import sign_of_difference
+from ..primitives.compare import sign_of
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
 from .choice import Found, Leaves, worth_splitting
 from .front import to_front
@@ -89,7 +89,9 @@ class Extremes:
             key = ArithmeticShare.concatenate([sums, total - sums])
             contenders.append(Contender([key], tag, end_to_end([row, row])))
         best = tournament(
-            ctx.step("tournament"), contenders, lambda step, a, b: sign_of_difference(step, a[0], b[0], shape.sum_bits)
+            ctx.step("tournament"),
+            contenders,
+            lambda step, a, b, differences: sign_of(step, differences[0], shape.sum_bits),
         )
         highest, lowest = cut_contender(best, 2)
         # The better extreme is chosen among wide numbers, so that they are widened once.

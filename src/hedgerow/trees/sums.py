@@ -38,7 +38,7 @@ from ..primitives import (
     widen_many,
 )
 from ..primitives.columns import Columns
-from ..primitives.compare import Sign, sign_of_difference
+from ..primitives.compare import Sign, sign_of
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
 from ..sharing.ring import Words
 from .choice import Found, Leaves, worth_splitting
@@ -179,10 +179,12 @@ class Sums:
             ctx.step("worth"), shape, found, self.state.mass.narrow(RING64), self.state.squares, whole
         )
 
-    def _less(self, ctx: Context, a: list[ArithmeticShare], b: list[ArithmeticShare]) -> Sign:
+    def _less(
+        self, ctx: Context, a: list[ArithmeticShare], b: list[ArithmeticShare], differences: list[ArithmeticShare]
+    ) -> Sign:
         if self.shape.weighted:
             return score_sign(ctx, Columns.of(a[:2]), Columns.of(b[:2]), self.shape.cross_bits)
-        return sign_of_difference(ctx, a[0], b[0], self.shape.score_bits)
+        return sign_of(ctx, differences[0], self.shape.score_bits)
 
     def _scores(self, ctx: Context, views: Sequence[View], upto: ArithmeticShare) -> list[list[ArithmeticShare]]:
         """For every view its p, and with weights also its q."""

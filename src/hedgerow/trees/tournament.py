@@ -44,8 +44,9 @@ def attribute_tag(ctx: Context, code: int, rows: int, count: int) -> BinaryShare
     return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
 
 
-Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare]], Sign]
-"""Compares the keys of two contenders: whether the first one's are lower, about to be found."""
+Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare], list[ArithmeticShare]], Sign]
+"""Compares the keys of two contenders, with their differences at hand: whether the first one's are lower, about to be
+found."""
 
 
 def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Contender:
@@ -118,20 +119,20 @@ def _meet(
     first, second = (_side_by_side([contender.tag for contender in field[side:paired:2]]) for side in (0, 1))
     valid_a, valid_b = _partners(field)
     valid = _cut_row(valid_a ^ valid_b ^ both, paired // 2)
-    sign = less(ctx.step("less"), a, b)
+    differences = [key_a - key_b for key_a, key_b in zip(a, b, strict=True)]
+    sign = less(ctx.step("less"), a, b, differences)
     circuit = _meet_circuit(sign.chunks, first.rows)
     shared = BinaryShare.stack([both, valid_b ^ both, first ^ second])
     evaluation = sign.evaluation(ctx.step("wins"), circuit, shared)
     wins, start, stop = circuit.bounds[-3:]
-    changes = [key_b - key_a for key_a, key_b in zip(a, b, strict=True)]
-    selection = Selection(ctx.step("choose"), Columns.of(changes))
+    selection = Selection(ctx.step("choose"), Columns.of(differences))
     left = [Contender([], first, bits) for bits in valid] + list(field[paired:])
     ahead: list[Evaluation] = []
     if len(left) > 1:
         rows = BinaryShare.stack(_partners(left))
         ahead = [Evaluation(ctx.step("both"), _both_circuit(), SharedInputs(rows), thirds_of(rows.count))]
     (moved,) = choose(ctx.step("wins"), [evaluation], [Chosen(slice(wins, start), selection)], ahead, after=1)
-    winning = [key + change for key, change in zip(a, moved.list(), strict=True)]
+    winning = [key - lead for key, lead in zip(a, moved.list(), strict=True)]
     tags = _cut_row(first ^ evaluation.rows(start, stop), paired // 2)
     for k, own in enumerate(_cut_keys(winning, paired // 2)):
         left[k] = Contender(own, tags[k], valid[k])
