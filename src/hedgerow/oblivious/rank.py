@@ -4,8 +4,9 @@ Safe only on keys that are distinct and have just been shuffled: then the order 
 permutation whatever the data, and so is everything computed from it here: which items meet, how many rounds it takes,
 how many bytes. The transcript's length is random, but independent of the data.
 
-A sorted sample of 2^t - 1 keys splits the others by binary search into buckets of a few dozen; those are finished by
-quicksort steps, all buckets at once, and by comparing all pairs as soon as that is cheap.
+A sorted sample of 2^t - 1 keys splits the others by binary search into buckets of a few dozen keys, or of a few where
+there are many keys; those are finished by quicksort steps, all buckets at once, and by comparing all pairs as soon as
+that is cheap.
 """
 
 from __future__ import annotations
