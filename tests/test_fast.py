@@ -155,11 +155,11 @@ def test_entries_of_layers_in_several_batches(monkeypatch, block):
     assert train_fast_parties(LocalParties(), x, y, 6) == train(x, y, 6, fast_rule)
 
 
-@pytest.mark.parametrize("pairs", [1, 64 * 5])
-def test_tournaments_in_several_batches(monkeypatch, pairs):
+@pytest.mark.parametrize(("pairs", "attributes"), [(1, 5), (64 * 5, 5), (64, 2), (200, 3)])
+def test_tournaments_in_several_batches(monkeypatch, pairs, attributes):
     monkeypatch.setattr(tournament, "PAIRS", pairs)
     generator = np.random.default_rng(pairs)
-    x, y = generator.integers(0, 50, (5, 150)), generator.integers(0, 2, 150)
+    x, y = generator.integers(0, 50, (attributes, 150)), generator.integers(0, 2, 150)
     assert train_fast_parties(LocalParties(), x, y, 3) == train(x, y, 3, fast_rule)
     check_costs(*check_table(x, y, 3, 10))
 

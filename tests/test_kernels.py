@@ -71,6 +71,22 @@ def test_opened_bits_that_contradict_each_other_move_nothing_out_of_its_bucket(s
         assert all(first <= place < end for place in places[first:end])
 
 
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=9), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_parting_keeps_every_item_in_its_bucket_whatever_the_bits(sizes, low, high):
+    bounds = np.cumsum([0, *sizes])
+    count = int(bounds[-1])
+    places, keys = np.arange(count, dtype=np.uint32), np.arange(count, dtype=np.uint64)
+    new_first, new_end = np.empty(count // 2, np.int64), np.empty(count // 2, np.int64)
+    others = keys.copy()
+    left = order.pivot_partition(
+        keys, others, places, bounds[:-1], bounds[1:], np.array([low, high], np.uint64), new_first, new_end
+    )
+    assert keys.tolist() == others.tolist() == places.tolist()
+    assert all(new_end[:left] - new_first[:left] > 1)
+    for first, end in pairwise(bounds):
+        assert sorted(places[first:end].tolist()) == list(range(first, end))
+
+
 def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, monkeypatch):
     """Three processes start on an empty cache at the same time: one compiles, the others wait and load."""
     monkeypatch.setenv("HEDGEROW_CACHE_DIR", str(tmp_path))

@@ -79,6 +79,15 @@ def leaf_numbers(tree, features):
     return found
 
 
+@pytest.mark.parametrize("kinds", [("classes",), ("classes", "weights"), ("regression", "categories")], ids="+".join)
+def test_tournaments_in_several_batches(kinds, monkeypatch):
+    monkeypatch.setattr("hedgerow.trees.tournament.PAIRS", 64)
+    for seed in (1, 2, 3):
+        x, y, weights, shape = problems.draw(seed, kinds, most_rows=300)
+        parts = problems.train_secure(x, y, weights, shape)
+        assert problems.opened(parts) == problems.twin(x, y, weights, shape), seed
+
+
 @pytest.mark.parametrize("kinds", MIXTURES[-4:], ids="+".join)
 def test_three_processes(kinds, processes):
     for seed in (1001, 1002):

@@ -1,5 +1,6 @@
 """The memory of a party's process."""
 
+import platform
 import subprocess
 import sys
 
@@ -24,7 +25,7 @@ print(*(size >> 20 for size in (during - before, kept - before, small - before, 
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks glibc")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks glibc")
 def test_freed_memory_is_kept_for_the_next_run_unless_it_is_much():
     """Arrays above 32 MB, which the system's allocator would not keep by itself."""
     said = subprocess.run(

@@ -54,7 +54,7 @@ def counting_order(bucket: Any, ends: Any, order: Any) -> None:
 
 @kernel("void(u8[::1],i8[::1],i8[::1],u8[::1])")
 def pivot_differences(keys: Any, first: Any, end: Any, out: Any) -> None:
-    """Subtract the first key of every bucket from the bucket's others."""
+    """Subtract the first key of every bucket from the bucket's others; buckets have at least two."""
     count = 0
     for b in range(first.shape[0]):
         pivot = keys[first[b]]
@@ -69,7 +69,8 @@ def pivot_partition(
 ) -> int:
     """Split every bucket in place into less, pivot, rest by the opened bits; returns how many buckets are left to sort.
 
-    The others have at most one item. Room for half as many buckets as there are items is enough.
+    Buckets have at least two items, before and after; others need no sorting. Room for half as many buckets as there
+    are items is enough.
     """
     largest = 0
     for b in range(first.shape[0]):

@@ -28,7 +28,7 @@ MANY = 1 << 19
 """From so many keys on, a comparison saved is worth more than a round."""
 
 ALL_PAIRS = 1 << 16
-"""As soon as all remaining pairs are at most this many (or two an item), they are compared in one go."""
+"""As soon as all remaining pairs are at most this many (or one for every two items), they are compared in one go."""
 
 BLOCK = 1 << 19
 """Comparisons made in one batch, which bounds the memory."""
@@ -58,7 +58,7 @@ def reveal_ranks(ctx: Context, left: Words, right: Words, bits: int) -> Words:
     if segments * count >= 1 << 32:
         raise ValueError(f"{segments} segments of {count} keys are too many at once; sort fewer columns together")
     bucket = SMALL_BUCKET if segments * count >= MANY else BUCKET
-    levels = (count // bucket).bit_length() - 1 if count >= 4 * BUCKET else 0
+    levels = ((count + 1) // bucket).bit_length() - 1 if count >= 4 * BUCKET else 0
     if levels == 0:
         starts = np.arange(segments + 1, dtype=np.int64) * count
         order = np.arange(segments * count, dtype=np.uint32)

@@ -43,13 +43,14 @@ def keep_freed_memory() -> None:
     """Ask glibc to reuse freed blocks instead of returning them to the system.
 
     Protocols allocate and free the same large arrays again and again; fresh pages for each cost a third of a sort, and
-    of every layer of a large table. Blocks above 32 MB are reused only if none is mapped on its own.
+    of every layer of a large table. Blocks above 32 MB are reused only if none is mapped on its own. To be called
+    before there are other threads.
     """
     trim_threshold, top_pad, most_mapped = -1, -2, -4
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL("libc.so.6")
         libc.mallopt(most_mapped, 0)
-        libc.mallopt(trim_threshold, (1 << 31) - 1)
+        libc.mallopt(trim_threshold, -1)
         libc.mallopt(top_pad, 64 << 20)
 
 
@@ -57,6 +58,7 @@ def return_memory() -> None:
     """Give freed memory back after a run that took much of it; a small run's is kept for the next one."""
     with contextlib.suppress(OSError, AttributeError):
         if resident_memory() > MUCH:
+            gc.collect()
             ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 

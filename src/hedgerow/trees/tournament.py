@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..oblivious.packed import choose_rows, end_to_end, span
+from ..oblivious.packed import choose_rows, end_to_end, padded, span
 from ..primitives import Cost, bit_not, bit_to_ring, multiply_bit_cost, product_sign, select
 from ..primitives.carry import Chunks, carry_joins, radices_for
 from ..primitives.choose import Chosen, choose
@@ -58,14 +58,17 @@ def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Con
     if len(contenders) == 1:
         return contenders[0]
     blocks = place_blocks(contenders[0].valid.count, len(contenders))
+    if len(blocks) == 1:
+        return _tournament(ctx, list(contenders), less)
     best = [_tournament(ctx, [_between(contender, *block) for contender in contenders], less) for block in blocks]
     keys = [ArithmeticShare.concatenate(parts) for parts in zip(*(part.keys for part in best), strict=True)]
     return Contender(keys, _side_by_side([part.tag for part in best]), _side_by_side([part.valid for part in best]))
 
 
 def place_blocks(count: int, contenders: int) -> list[tuple[int, int]]:
-    """The places whose tournaments are held at the same time, which bounds the memory."""
-    block = max(1, PAIRS // (contenders // 2) // 64) * 64
+    """The places whose tournaments are held at the same time, about equally many; that bounds the memory."""
+    number = -(-count * (contenders // 2) // PAIRS)
+    block = padded(-(-count // number))
     return [(start, min(count, start + block)) for start in range(0, count, block)]
 
 
