@@ -63,6 +63,15 @@ def pivot_differences(keys: Any, first: Any, end: Any, out: Any) -> None:
             count += 1
 
 
+@njit(inline="always")
+def largest_bucket(first: Any, end: Any) -> Any:
+    """How many items the largest bucket has."""
+    largest = 0
+    for b in range(first.shape[0]):
+        largest = max(largest, end[b] - first[b])
+    return largest
+
+
 @kernel("i8(u8[::1],u8[::1],u4[::1],i8[::1],i8[::1],u8[::1],i8[::1],i8[::1])")
 def pivot_partition(
     left: Any, right: Any, order: Any, first: Any, end: Any, bits: Any, new_first: Any, new_end: Any
@@ -72,9 +81,7 @@ def pivot_partition(
     Buckets have at least two items, before and after; others need no sorting. Room for half as many buckets as there
     are items is enough.
     """
-    largest = 0
-    for b in range(first.shape[0]):
-        largest = max(largest, end[b] - first[b])
+    largest = largest_bucket(first, end)
     rest_left, rest_right = np.empty(largest, np.uint64), np.empty(largest, np.uint64)
     rest_order = np.empty(largest, np.uint32)
     count = 0
@@ -121,9 +128,7 @@ def pair_sort(order: Any, first: Any, end: Any, bits: Any) -> None:
 
     Bits that contradict each other put two items in one place, but none outside its bucket.
     """
-    largest = 0
-    for b in range(first.shape[0]):
-        largest = max(largest, end[b] - first[b])
+    largest = largest_bucket(first, end)
     place, moved = np.empty(largest, np.int64), np.empty(largest, np.uint32)
     count = 0
     for b in range(first.shape[0]):

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import order as order_kernels
-from ..kernels import permute
 from ..primitives import reveal_top_bit
 from ..sharing import RING64, ArithmeticShare, Context, words_for
 from ..sharing.ring import Words
+from .permutation import gather
 from .shuffle import inverse
 
 BUCKET, SMALL_BUCKET = 24, 4
@@ -68,10 +68,8 @@ def reveal_ranks(ctx: Context, left: Words, right: Words, bits: int) -> Words:
     size = (1 << levels) - 1
     sample = np.ascontiguousarray(left[:, :size]), np.ascontiguousarray(right[:, :size])
     sample_ranks = reveal_ranks(ctx.step("sample"), *sample, bits)
-    orders = [inverse(ranks) for ranks in sample_ranks]
-    sample_left, sample_right = (
-        np.stack([_taken(side[s], order) for s, order in enumerate(orders)]) for side in sample
-    )
+    ordered = [_taken(a, b, inverse(ranks)) for a, b, ranks in zip(*sample, sample_ranks, strict=True)]
+    sample_left, sample_right = (np.stack(side) for side in zip(*ordered, strict=True))
     prefix = np.zeros((segments, count - size), np.uint32)
     out_left, out_right = np.empty_like(prefix, np.uint64), np.empty_like(prefix, np.uint64)
     for level in range(levels):
@@ -93,7 +91,7 @@ def _join_sample(ctx: Context, left: Words, right: Words, sample_ranks: Words, p
     ends = np.empty(segments * buckets, np.int64)
     order = np.empty(segments * rest, np.uint32)
     order_kernels.counting_order(bucket, ends, order)
-    keys_left, keys_right = (_taken(np.ascontiguousarray(side[:, size:]).reshape(-1), order) for side in (left, right))
+    keys_left, keys_right = _taken(left[:, size:].reshape(-1), right[:, size:].reshape(-1), order)
     starts = np.concatenate([np.zeros(1, np.int64), ends])
     _finish_buckets(ctx.step("bucket"), keys_left, keys_right, order, starts, bits)
     ranks = np.empty((segments, count), np.uint32)
@@ -136,7 +134,7 @@ def _split_buckets(
     return new_first[:count].copy(), new_end[:count].copy()
 
 
-def _taken(x: Words, order: Words) -> Words:
-    out = np.empty_like(x)
-    permute.gather(x, order, out)
-    return out
+def _taken(left: Words, right: Words, order: Words) -> tuple[Words, Words]:
+    """Both summands of keys in an order."""
+    taken = gather(ArithmeticShare(left, right, RING64), order)
+    return taken.left, taken.right
