@@ -33,6 +33,7 @@ from hedgerow.sharing import (
     deal,
     reconstruct,
     reconstruct_bits,
+    refresh,
     reveal,
     reveal_bits,
     reveal_to,
@@ -221,6 +222,22 @@ def widen128(ctx, x):
     return primitives.widen(ctx, x, RING128)
 
 
+def truncate5(ctx, x):
+    return primitives.truncate(ctx, x, 5, RING16)
+
+
+def truncate15(ctx, x):
+    return primitives.truncate(ctx, x, 15, RING64)
+
+
+def truncate_whole(ctx, x):
+    return primitives.truncate_many(ctx, [x, x.scale(3)], x.ring.bits, RING64)
+
+
+def refreshed(ctx, x):
+    return refresh(ctx, [x, x])
+
+
 def bit_to_ring16(ctx, b):
     return primitives.bit_to_ring(ctx, b, RING16)
 
@@ -357,6 +374,7 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"equal{k}", equal, "xx", ring, top, twin.equal, lambda n: primitives.equal_cost(n, top)),
         Operation(f"to_bits{k}", to_bits, "x", ring, top, lambda x: twin.ring_to_bits(x, top), lambda n: primitives.ring_to_bits_cost(n, top)),
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING128)),
+        Operation(f"refresh{k}", refreshed, "x", ring, top, lambda x: [x, x], lambda n: Cost.even(1, 2 * n * k // 8)),
         Operation(f"reveal{k}", open_to_all, "x", ring, top, lambda x: x, lambda n: Cost.even(1, n * k // 8)),
         Operation(f"reveal_to{k}", open_to_one, "x", ring, top, lambda x: x, None),
         Operation(f"deal{k}", deal_square, "x", ring, top, lambda x: twin.multiply(x, x, k), None),
@@ -373,10 +391,14 @@ def _for_ring(ring: Ring) -> list[Operation]:
         operations += [
             Operation(f"inner_products{k}", inner_products, "xx", ring, top, lambda x, y: twin.inner_products([x, y], k), lambda n: primitives.dot_cost(4, ring)),
             Operation(f"fraction{k}", fraction, "xx", ring, 4, lambda x, y: twin.fraction(x, x + y, 6), lambda n: primitives.fraction_cost(n, 5, 6, ring)),
+            Operation(f"truncate5_{k}", truncate5, "x", ring, k, lambda x: x % 32, lambda n: primitives.truncate_cost(n, 5, RING16)),
+            Operation(f"truncate15_{k}", truncate15, "x", ring, k, lambda x: x % 2**15, lambda n: primitives.truncate_cost(n, 15, RING64)),
             Operation(f"widen64_{k}", widen64, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING64)),
         ]  # fmt: skip
     if k <= 32:
         operations += [
+            Operation(f"truncate_whole{k}", truncate_whole, "x", ring, k, lambda x: [x % 2**k, 3 * x % 2**k],
+                      lambda n: primitives.truncate_many_cost(n, 2, k, RING64)),
             Operation(f"widen32_{k}", widen32, "x", ring, top, lambda x: x, lambda n: primitives.widen_cost(n, ring, RING32)),
         ]  # fmt: skip
     return operations

@@ -209,13 +209,15 @@ def test_every_step_costs_what_the_formulas_say(shape, number):
         steps |= {"absent/": cost.absent(), "entries0/": cost.entries(0)}
         if cost.sums:
             steps["rows/"] = cost.sums.rows()
-        cut_cost, category_cost = cost.declared(), cost.category()
+        cut_cost, range_cost, category_cost = cost.declared(), cost.range(), cost.category()
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
             spent = transport.meter.below(f"main/fast/{name}")
             assert (spent.rounds, spent.sent) == (declared.rounds, declared.sent[party]), name
         cut = [transport.meter.below(f"main/fast/{name}/") for name in ("labels", "weights")]
         assert sum(spent.sent for spent in cut) == cut_cost.sent[party]
+        in_range = transport.meter.below("main/fast/sort/range")
+        assert (in_range.rounds, in_range.sent) == (range_cost.rounds, range_cost.sent[party])
         category = [transport.meter.below(f"main/fast/sort/{name}") for name in ("category", "bits/")]
         assert sum(spent.rounds for spent in category) == category_cost.rounds
         assert sum(spent.sent for spent in category) == category_cost.sent[party]

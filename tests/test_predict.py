@@ -10,7 +10,7 @@ from hedgerow.reference.tree import fast_rule, train
 from hedgerow.sharing import RING32, RING64, reconstruct, split
 from hedgerow.testing import LocalParties
 from hedgerow.trees.fast import train_fast
-from hedgerow.trees.lookup import lookup
+from hedgerow.trees.lookup import ONE_HOT_NODES, lookup
 from hedgerow.trees.model import decode, reconstruct_tree
 from hedgerow.trees.predict import batches, confusion, predict_labels, predict_probabilities
 from hedgerow.trees.shape import TreeShape, check_table
@@ -61,6 +61,18 @@ def test_prediction_equals_the_twins(rows, attributes, height, bits):
     assert decode(reconstruct_tree([r[0] for r in results])) == tree
     assert reconstruct([r[1] for r in results]).tolist() == predict(tree, new).tolist()
     assert reconstruct([r[2] for r in results]).tolist() == leaf_shares(tree, x, y, new)
+
+
+def test_height_31_with_more_leaves_than_are_compared_one_by_one():
+    """Node numbers fill 32 bits there, and a sort needs a bit more."""
+    generator = np.random.default_rng(31)
+    x, y, shape = check_table(generator.integers(0, 1 << 9, (1, 300)), generator.integers(0, 2, 300), 31, 9)
+    new = generator.integers(0, 1 << 9, (1, 40)).astype(np.uint64)
+    shares = split(x.reshape(-1), RING64), split(y, RING64), split(2 * new.reshape(-1), shape.value_ring)
+    results = LocalParties().run(run_all, *shares, [shape] * 3)
+    assert np.count_nonzero(reconstruct([r[0].leaves[0] for r in results])) > ONE_HOT_NODES
+    tree = train(x, y, 31, fast_rule)
+    assert reconstruct([r[1] for r in results]).tolist() == predict(tree, new).tolist()
 
 
 @pytest.mark.parametrize("one_hot", [True, False])

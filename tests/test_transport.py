@@ -14,6 +14,7 @@ from hedgerow.oblivious import apply
 from hedgerow.primitives import less_than, multiply
 from hedgerow.runtime import PartyProcesses
 from hedgerow.sharing import RING32, RING64, reconstruct, split
+from hedgerow.sharing.randomness import pair_key
 from hedgerow.testing import LocalParties, run_parties, tamper
 from hedgerow.transport import Agreement, MemoryNetwork, Network, Patience, connect, listen, make_identities
 from hedgerow.transport.frame import HEADER_BYTES, Header, Kind
@@ -193,9 +194,29 @@ def run_for_ever(ctx, _):
         ctx.pass_left(np.zeros(100, np.uint8))
 
 
+KEYS = 2
+"""Messages between two parties before a program's first: a seed and a tag."""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(("sender", "receiver"), [(0, 1), (0, 2), (2, 1)])
+def test_pair_keys_that_differ_are_an_error_and_not_garbage(number, sender, receiver):
+    """A seed, or the tag that confirms the key made of it, arrives with one bit changed."""
+    network = MemoryNetwork(tamper.at_message(number, tamper.flip_payload_bit, sender=sender, receiver=receiver))
+    with pytest.raises(errors.HandshakeMismatch, match="another key for this pair"):
+        LocalParties(network, SHORT).run(lambda ctx: None)
+
+
+def test_a_tag_says_whose_it_is():
+    """A party that sends back what it heard shows nothing."""
+    key = pair_key(b"a" * 32, b"b" * 32, b"run", mine_first=True)
+    assert len({key.tag(party) for party in range(3)}) == 3
+    assert key.tag(0) != pair_key(b"a" * 32, b"b" * 32, b"other", mine_first=True).tag(0)
+
+
 def test_unsupported_content_tampering_is_not_detected_yet():
     """Passive security: a flipped payload bit changes the answer and may go unnoticed, as SECURITY.md says."""
-    network = MemoryNetwork(tamper.at_message(1, tamper.flip_payload_bit, sender=0, receiver=2))
+    network = MemoryNetwork(tamper.at_message(KEYS, tamper.flip_payload_bit, sender=0, receiver=2))
     x = split([3, 5, 7], RING64)
     results = LocalParties(network, SHORT).run(multiply, x, x)
     # Party 2 took another summand than party 0 holds: only someone who gets all three shares can see it.
@@ -215,7 +236,7 @@ BAD_FRAMES = [
 
 
 @pytest.mark.parametrize(("change", "expected"), BAD_FRAMES, ids=lambda value: getattr(value, "__name__", ""))
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [KEYS, KEYS + 1])
 def test_broken_frames_end_the_run_with_a_typed_error(change, expected, number):
     x = split(list(range(200)), RING64)
     network = MemoryNetwork(tamper.at_message(number, change, sender=0, receiver=2))
@@ -240,7 +261,7 @@ def test_reordered_frames_are_noticed():
             elif ctx.party == 2:
                 ctx.step(name).exchange(from_right=np.zeros(8, np.uint8))
 
-    with pytest.raises(errors.MalformedMessage, match="number 1 was due"):
+    with pytest.raises(errors.MalformedMessage, match="number 2 was due"):
         LocalParties(MemoryNetwork(swap), SHORT).run(program)
 
 
@@ -392,7 +413,7 @@ def test_endless_signs_of_life_do_not_stretch_the_time_out():
 def test_opened_places_that_are_no_permutation_end_the_run():
     """A deviating party may spoil an opened permutation; nobody writes outside an array because of it."""
     permutation, column = split([2, 0, 1, 3], RING32), split([1, 2, 3, 4], RING64)
-    network = MemoryNetwork(tamper.at_message(2, tamper.spoil_first_item, sender=0, receiver=2))
+    network = MemoryNetwork(tamper.at_message(KEYS + 1, tamper.spoil_first_item, sender=0, receiver=2))
     with pytest.raises(errors.HedgerowError, match="no permutation"):
         LocalParties(network, SHORT).run(lambda ctx, p, x: apply(ctx, p, [x]), permutation, column)
 

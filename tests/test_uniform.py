@@ -8,14 +8,31 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import problems
 from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_permutations
 from hedgerow.primitives import multiply, product_sign, top_bit
 from hedgerow.primitives.choose import Chosen, choose
 from hedgerow.primitives.columns import Columns
 from hedgerow.primitives.compare import sign_of
 from hedgerow.primitives.select import Selection
-from hedgerow.sharing import RING16, RING32, RING64, Context, public, reveal, split, split_bits, unpack_bits
+from hedgerow.runtime import programs
+from hedgerow.sharing import (
+    RING16,
+    RING32,
+    RING64,
+    BinaryShare,
+    Context,
+    public,
+    reconstruct,
+    refresh,
+    reveal,
+    reveal_bits,
+    split,
+    split_bits,
+    unpack_bits,
+)
 from hedgerow.testing import LocalParties, RecordingTransport, run_parties
+from hedgerow.trees.shape import TreeShape
 from operations import OPERATIONS, dealers, gated_circuit, in_reverse, share_inputs
 from test_protocols import fixed_inputs
 
@@ -219,6 +236,72 @@ def test_opened_comparisons_of_a_sort_are_uniform_even_for_equal_keys(keys, monk
     LocalParties().run(many, share)
     counter = Counter(seen)
     assert histogram_is_uniform(np.array([counter[p] for p in itertools.permutations(range(4))]))
+
+
+def test_refreshed_shares_are_uniform_but_for_their_sum():
+    """Shares as bare as they get, all of it in one summand, as public numbers have it: what leaves tells the sum alone."""
+    lanes = 1 << 13
+
+    def program(ctx):
+        return refresh(ctx, [public(ctx, np.full(lanes, 77), RING64)])[0]
+
+    results = LocalParties().run(program)
+    assert (reconstruct(results) == 77).all()
+    summands = [results[party].left for party in range(3)]
+    for a, b in itertools.combinations(summands, 2):
+        for seen in (a, b, a ^ b, a - b, a + b):
+            assert histogram_is_uniform(np.bincount(seen.view(np.uint8), minlength=256))
+
+
+@pytest.mark.parametrize("kind", ["labels", "probabilities", "matrix", "errors", "tree"])
+def test_everything_that_leaves_the_parties_is_refreshed(kind, monkeypatch):
+    """Each share a program gives back is one that :func:`refresh` has made."""
+    made = {0: [], 1: [], 2: []}
+    real = programs.refresh
+
+    def spy(ctx, columns):
+        found = real(ctx, columns)
+        made[ctx.party] += found
+        return found
+
+    monkeypatch.setattr(programs, "refresh", spy)
+    generator = np.random.default_rng(1)
+    x, y = generator.integers(0, 16, (2, 30)), generator.integers(0, 2, 30)
+    regression = {"classes": 0, "target_bits": 1} if kind == "errors" else {}
+    shape = TreeShape(30, 2, 2, 4, **regression)
+    trees = problems.train_secure(x, y, None, shape)
+    rows, truth = split(2 * x.reshape(-1).astype(np.uint64), shape.value_ring), split(y.astype(np.uint64), RING64)
+    shapes, parties = [shape] * 3, LocalParties()
+    if kind == "tree":
+        table = split(x.reshape(-1).astype(np.uint64), RING64)
+        results = parties.run(programs.run_training, table, truth, [None] * 3, shapes, ["fast"] * 3)
+        left = [tree.columns for tree in results]
+        assert problems.opened(results) == problems.twin(x, y, None, shape)
+    elif kind == "probabilities":
+        left = parties.run(programs.run_probabilities, trees, rows, shapes)
+    elif kind == "labels":
+        left = [[share] for share in parties.run(programs.run_labels, trees, rows, shapes)]
+    else:
+        left = [[share] for share in parties.run(programs.run_evaluation, trees, rows, truth, shapes)]
+    for party, columns in enumerate(left):
+        assert columns
+        assert all(any(column is share for share in made[party]) for column in columns)
+
+
+def test_opened_bits_show_no_padding():
+    """Bits past the last item are no items: what is told of them is 0, whatever stands there."""
+    bits = split_bits([1, 0, 1])
+    recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+
+    def program(ctx, b):
+        return reveal_bits(ctx.step("open"), BinaryShare(b.left | ~np.uint64(7), b.right, 3))
+
+    opened = run_parties(recorders, program, [(bits[p],) for p in range(3)])
+    assert [rows.tolist() for rows in opened] == [[[5]]] * 3
+    for recorder in recorders:
+        told = [entry.content for entry in recorder.entries if entry.step.endswith("open") and not entry.sent]
+        assert all(np.frombuffer(content, np.uint64)[0] < 8 for content in told)
+        assert told
 
 
 def test_shares_of_an_owner_are_uniform():

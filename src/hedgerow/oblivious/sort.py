@@ -31,9 +31,10 @@ def sort_permutations(
     bits: int,
     places: Sequence[ArithmeticShare] | None = None,
 ) -> list[ArithmeticShare]:
-    """For every column of 2^64, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
+    """For every column, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
 
-    Keys must really be below ``2**bits``: that is the input's promise, see docs/threat-model.md.
+    Keys must really be below ``2**bits``, modulo the size of their ring, which has more bits: comparisons look at one
+    bit above the key and at no other. Where keys come from outside, :func:`hedgerow.primitives.truncate` makes it true.
 
     The row number (or the secret ``places``) is appended to every key *before* the shuffle. That makes keys distinct,
     which the opened comparisons need, and the sort stable. Appending the place after the shuffle would break ties by a
@@ -46,6 +47,8 @@ def sort_permutations(
     suffix = place_bits(count)
     if bits + suffix > WIDEST:
         raise ValueError(f"keys of {bits} bits and {count} rows exceed {WIDEST} bits; use sort_permutation()")
+    if any(column.ring.bits <= bits for column in columns):
+        raise ValueError(f"keys of {bits} bits need a ring with at least one bit more")
     if count < 2:
         return [public(ctx, np.zeros(count, np.uint32), RING32) for _ in columns]
     numbers = public(ctx, np.arange(count, dtype=np.uint64), RING64)
@@ -53,7 +56,7 @@ def sort_permutations(
     for j, column in enumerate(columns):
         shuffle = draw_shuffle(ctx.step("draw"), count, j)
         suffixes = numbers if places is None else places[j]
-        loads.append(Load(shuffle, [column.scale(1 << suffix) + suffixes]))
+        loads.append(Load(shuffle, [column.lifted(RING64).scale(1 << suffix) + suffixes]))
     moved = [out[0] for out in shuffle_loads(ctx.step("shuffle"), loads)]
     left, right = np.stack([m.left for m in moved]), np.stack([m.right for m in moved])
     del moved

@@ -27,6 +27,7 @@ from .select import (
     select_sum,
     select_sum_cost,
 )
+from .truncate import truncate, truncate_cost, truncate_many, truncate_many_cost
 
 __all__ = [
     "Cost",
@@ -63,6 +64,10 @@ __all__ = [
     "square",
     "top_bit",
     "top_bit_cost",
+    "truncate",
+    "truncate_cost",
+    "truncate_many",
+    "truncate_many_cost",
     "widen",
     "widen_cost",
     "widen_many",

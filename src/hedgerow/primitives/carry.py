@@ -275,7 +275,12 @@ def known_summands(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, 
 
 def complete(ctx: Context, x: ArithmeticShare, bits: int, thirds: Thirds, minus: int = 0) -> Known:
     """:func:`known_summands` of a shared number."""
-    return _Complete(known_summands(ctx, x, bits, thirds, minus))
+    return complete_summands(known_summands(ctx, x, bits, thirds, minus))
+
+
+def complete_summands(summands: Summands) -> Known:
+    """What is known from the start, as a circuit's inputs want it."""
+    return _Complete(summands)
 
 
 class UnsharedSum:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..kernels import product as product_kernels
 from ..sharing import BinaryShare, Context, words_for
+from ..sharing.reveal import clear_padding
 from ..sharing.ring import Words
 from .cost import Cost, Thirds, thirds_of
 from .gate import Index
@@ -361,9 +362,9 @@ class Evaluation:
             for block, mask in zip(self.blocks[1:], masks, strict=True)
         ]
         for block, half in zip(self.blocks[1:], halves, strict=True):
-            if block is not None and self.thirds.count % 64 and 64 * block.words.stop > self.thirds.count:
+            if block is not None and 64 * block.words.stop > self.thirds.count:
                 # Bits past the last item have no meaning, and nobody is to see them.
-                half[:, -1] &= np.uint64((1 << self.thirds.count % 64) - 1)
+                clear_padding(half, self.thirds.count)
         own_shape = (stop - start, widths[OWN])
         others = [np.empty_like(halves[0]), np.empty_like(halves[1])]
         own = [np.empty(own_shape, np.uint64), np.empty(own_shape, np.uint64)]

@@ -21,7 +21,7 @@ from .carry import (
 from .circuit import Circuit, Evaluation, Output, circuit_cost
 from .cost import Cost, thirds_of
 from .multiply import dot_summands
-from .steps import run
+from .steps import Round, once, run, together
 
 
 def _check_bits(ring: Ring, bits: int, most: int) -> None:
@@ -50,11 +50,11 @@ class Sign:
         inputs = ChunkInputs(self.chunks, self.known, shared)
         return Evaluation(ctx, circuit, inputs, thirds_of(self.count, self.alone), opened)
 
-    def found(self, ctx: Context) -> BinaryShare:
-        """The sign, shared."""
+    def found(self, ctx: Context, beside: Round | None = None) -> BinaryShare:
+        """The sign, shared; ``beside`` travels in the round of the dealing."""
         chunks = self.chunks
         evaluation = self.evaluation(ctx, _sign_circuit(chunks))
-        run(ctx, evaluation.steps())
+        run(ctx, together(evaluation.steps(), once(beside or Round())))
         if chunks.radices:
             return evaluation.last_rows()
         rows = evaluation.rows(0, chunks.rows + 1)

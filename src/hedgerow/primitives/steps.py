@@ -47,6 +47,11 @@ def run(ctx: Context, steps: Steps[T]) -> T:
         return result
 
 
+def once(only: Round) -> Steps[None]:
+    """A protocol of one round."""
+    yield only
+
+
 def together(*protocols: Steps[T]) -> Steps[list[T]]:
     """Several protocols side by side: as many rounds as the longest of them has."""
     results: dict[int, T] = {}

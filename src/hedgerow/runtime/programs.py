@@ -1,10 +1,13 @@
-"""What party processes run for the product: training, prediction, evaluation."""
+"""What party processes run for the product: training, prediction, evaluation.
+
+What these return leaves the party, to somebody who is given all three parties' shares; so all of it is refreshed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..sharing import RING32, ArithmeticShare, Context
+from ..sharing import RING32, ArithmeticShare, Context, refresh
 from ..trees.fast import quiet
 from ..trees.model import SharedTree
 from ..trees.predict import confusion, predict_labels, predict_probabilities, squared_errors
@@ -24,7 +27,8 @@ def run_training(
     report: Report = quiet,
 ) -> SharedTree:
     """Train a tree; every party keeps its own shares of it."""
-    return train_tree(ctx, x, y, shape, algorithm, progress=report, weights=weights)
+    tree = train_tree(ctx, x, y, shape, algorithm, progress=report, weights=weights)
+    return tree.of_columns(refresh(ctx.step("refresh"), tree.columns))
 
 
 def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
@@ -34,12 +38,14 @@ def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
 
 def run_labels(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape: TreeShape) -> ArithmeticShare:
     """Shares of every row's class number or estimate."""
-    return predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
+    (labels,) = refresh(ctx.step("refresh"), [predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)])
+    return labels
 
 
 def run_probabilities(ctx: Context, tree: SharedTree, x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:
     """Shares of every row's probabilities of the classes but the first, times 2^16."""
-    return predict_probabilities(ctx.step("predict"), tree, _columns(x, shape), shape)
+    found = predict_probabilities(ctx.step("predict"), tree, _columns(x, shape), shape)
+    return refresh(ctx.step("refresh"), found)
 
 
 def run_evaluation(
@@ -48,5 +54,7 @@ def run_evaluation(
     """Shares of the confusion matrix alone, or of the three sums that squared errors need."""
     predicted = predict_labels(ctx.step("predict"), tree, _columns(x, shape), shape)
     if shape.regression:
-        return squared_errors(ctx.step("errors"), y, predicted)
-    return confusion(ctx.step("confusion"), y.narrow(RING32), predicted, shape.classes)
+        found = squared_errors(ctx.step("errors"), y, predicted)
+    else:
+        found = confusion(ctx.step("confusion"), y.narrow(RING32), predicted, shape.classes)
+    return refresh(ctx.step("refresh"), [found])[0]

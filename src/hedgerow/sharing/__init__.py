@@ -2,6 +2,7 @@
 
 from .context import Context
 from .input import deal, public, public_bits, split, split_bits
+from .refresh import refresh
 from .reveal import reconstruct, reconstruct_bits, reveal, reveal_bits, reveal_to, unpack_bits
 from .ring import RING16, RING32, RING64, RING128, Ring
 from .share import ArithmeticShare, BinaryShare, ByteShare, words_for
@@ -21,6 +22,7 @@ __all__ = [
     "public_bits",
     "reconstruct",
     "reconstruct_bits",
+    "refresh",
     "reveal",
     "reveal_bits",
     "reveal_to",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 from typing import Any
 
 import numpy as np
 
+from ..errors import HandshakeMismatch
 from ..transport.base import Parts, Transport
-from .randomness import PairKey, fresh_seed, pair_key
+from .randomness import TAG_BYTES, PairKey, fresh_seed, pair_key
 from .ring import Ring, Words
 
 
@@ -28,9 +30,10 @@ class Context:
 
     @staticmethod
     def establish(transport: Transport, session: bytes = b"", lane: str = "main") -> Context:
-        """Agree on the pair keys (one round) and return the context of a lane's first step.
+        """Agree on the pair keys, confirm them (two rounds), and return the context of a lane's first step.
 
-        Reveals: nothing. Each neighbour receives a random seed; the third party never sees it.
+        Reveals: nothing. Each neighbour receives a random seed; the third party never sees it. Then each tells a tag
+        made with the key they should have in common: with differing keys every later result would be garbage.
         """
         seed_left, seed_right, from_left, from_right = fresh_seed(), fresh_seed(), fresh_seed(), fresh_seed()
         from_left, from_right = from_left.copy(), from_right.copy()
@@ -38,6 +41,7 @@ class Context:
         context = session + lane.encode()
         left_key = pair_key(bytes(seed_left), bytes(from_left), context, transport.party < transport.left)
         right_key = pair_key(bytes(seed_right), bytes(from_right), context, transport.party < transport.right)
+        _confirm(transport, left_key, right_key)
         return Context(transport, left_key, right_key, lane, lane)
 
     def step(self, name: str) -> Context:
@@ -95,3 +99,14 @@ class Context:
         """Two arrays whose difference is this party's summand of a sharing of zero."""
         shape = ring.shape(count)
         return self.with_left(shape, ring.dtype), self.with_right(shape, ring.dtype)
+
+
+def _confirm(transport: Transport, left_key: PairKey, right_key: PairKey) -> None:
+    """Compare tags with both neighbours; a party's own tag never equals the one it expects."""
+    party, left, right = transport.party, transport.left, transport.right
+    own = [np.frombuffer(key.tag(party), np.uint8) for key in (left_key, right_key)]
+    heard = [np.empty(TAG_BYTES, np.uint8) for _ in own]
+    transport.exchange("keys", *own, *heard)
+    for peer, key, tag in zip((left, right), (left_key, right_key), heard, strict=True):
+        if not hmac.compare_digest(key.tag(peer), bytes(tag)):
+            raise HandshakeMismatch(peer, "keys", "has another key for this pair; start the run again")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-SEED_BYTES = 32
+SEED_BYTES = TAG_BYTES = 32
 _CHUNK = 1 << 22
 _ZEROS = memoryview(bytes(_CHUNK))
 
@@ -45,6 +45,11 @@ class PairKey:
         for start in range(0, view.nbytes, _CHUNK):
             piece = view[start : start + _CHUNK]
             stream.update_into(_ZEROS[: piece.nbytes], piece)
+
+    def tag(self, party: int) -> bytes:
+        """What a party of the pair tells the other one to show that it has this key."""
+        # No stream has this label: a step's name is text, which has no byte 0xff, and is followed by another byte.
+        return hmac.digest(self._extracted, b"\xffconfirm" + bytes([party]), "sha256")
 
     def _open(self, step: str) -> Any:
         # RFC 5869: extracted once for the pair, expanded here by one block. A run opens hundreds of streams.

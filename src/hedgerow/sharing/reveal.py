@@ -25,9 +25,19 @@ def reveal(ctx: Context, x: ArithmeticShare) -> Words:
 
 def reveal_bits(ctx: Context, x: BinaryShare) -> Words:
     """Open packed bit rows to all three parties; see :func:`reveal`. Cost: 1 round, one word per 64 items and row."""
-    missing = ctx.pass_right(np.ascontiguousarray(x.left))
+    told = x.left.copy()
+    # Bits past the last item have no meaning, and nobody is to see them.
+    clear_padding(told, x.count)
+    missing = ctx.pass_right(told)
     opened: Words = x.left ^ x.right ^ missing
+    clear_padding(opened, x.count)
     return opened
+
+
+def clear_padding(rows: Words, count: int) -> None:
+    """Set the bits past item ``count`` of packed rows to 0, in place."""
+    if count % 64 and rows.shape[1]:
+        rows[:, -1] &= np.uint64((1 << count % 64) - 1)
 
 
 def reveal_to(ctx: Context, x: ArithmeticShare, receiver: int) -> Words | None:

@@ -62,6 +62,11 @@ class ArithmeticShare:
         left, right = (x[:, 0] if self.ring.bits == 128 else x for x in (self.left, self.right))
         return ArithmeticShare(left.astype(ring.dtype), right.astype(ring.dtype), ring)
 
+    def lifted(self, ring: Ring) -> ArithmeticShare:
+        """The same summands in a ring of one word that is not narrower: the number it stands for is right only modulo
+        the size of this ring."""
+        return ArithmeticShare(self.left.astype(ring.dtype), self.right.astype(ring.dtype), ring)
+
     @staticmethod
     def concatenate(parts: Sequence[ArithmeticShare]) -> ArithmeticShare:
         """One vector out of several of the same ring."""

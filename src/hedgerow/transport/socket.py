@@ -22,7 +22,7 @@ from .certificate import Identity, party_name
 from .frame import HEADER_BYTES, Header, Kind
 from .link import JOIN_BELOW, Link
 
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 _HELLO = struct.Struct("<8sHBB16s32s")
 _NAME = b"HEDGEROW"
 _SOCKET_BUFFER = 4 << 20

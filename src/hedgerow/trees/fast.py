@@ -11,19 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import cut, following, numbers_of_rows, pad, padded, preceding, rows_of
+from ..oblivious.packed import cut, following, pad, padded, preceding, rows_of
 from ..oblivious.segment import FAN_IN
 from ..primitives import (
-    Cost,
     bit_and,
     bit_not,
     bit_to_ring,
-    bit_to_ring_cost,
     is_zero,
     less_than,
-    ring_to_bits,
-    ring_to_bits_cost,
     select_sum,
+    truncate,
 )
 from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, public
 from .choice import Choice, Criterion, Leaves, best_tests
@@ -69,9 +66,10 @@ class FastTrainer:
         self.tag_rows = len(shape.features).bit_length()
         progress(0, "sort")
         self.orders = Orders.of_table(ctx.step("sort"), x, shape)
+        # Sums of what exceeds its declared bits would overflow, and with them the places that are opened.
         if weights is not None:
-            weights = declared(ctx.step("weights"), weights, shape.weight_bits)
-        y = y if shape.classes > 2 else declared(ctx.step("labels"), y, shape.target_bits or 1)
+            weights = truncate(ctx.step("weights"), weights, shape.weight_bits, RING64)
+        y = y if shape.classes > 2 else truncate(ctx.step("labels"), y, shape.target_bits or 1, RING64)
         self.criterion: Criterion
         if shape.by_sums:
             self.criterion = Sums(ctx.step("rows"), shape, y, weights)
@@ -254,21 +252,6 @@ def _for_every(ctx: Context, features: BinaryShare, bits: Sequence[BinaryShare])
     rows = [row for bit in bits for row in [bit] * count]
     found = bit_and(ctx, BinaryShare.stack([features] * len(bits)), BinaryShare.stack(rows))
     return [rows_of(found, k * count, (k + 1) * count) for k in range(len(bits))]
-
-
-def declared(ctx: Context, column: ArithmeticShare, bits: int) -> ArithmeticShare:
-    """The low ``bits`` bits of a column of 2^64.
-
-    Owners promise that nothing else is there. One who breaks it would make sums overflow and with them the places that
-    are opened; so the promise is kept for them. Cost: :func:`declared_cost`. Reveals: nothing beyond shapes.
-    """
-    rows = ring_to_bits(ctx.step("bits"), column, bits)
-    return numbers_of_rows(ctx.step("ring"), rows, RING64)[: len(column)]
-
-
-def declared_cost(count: int, bits: int) -> Cost:
-    """Cost of :func:`declared`."""
-    return ring_to_bits_cost(count, bits) + bit_to_ring_cost(bits * padded(count), RING64)
 
 
 def quiet(layer: int, step: str) -> None:

@@ -18,14 +18,15 @@ from ..primitives import (
     multiply_bit_cost,
     product_sign_cost,
     select_sum_cost,
+    truncate_cost,
     widen_cost,
 )
 from ..primitives.cost import FREE
 from ..sharing import RING32, RING64, RING128, Ring
 from .entries import as_stored_cost, at_front_cost, layers_together
 from .extremes import mean_cost
-from .fast import EQUALITY_BLOCK, declared_cost
-from .feature import code_bits
+from .fast import EQUALITY_BLOCK
+from .feature import code_bits, in_declared_range_cost
 from .front import front_cost
 from .shape import TreeShape
 from .sums_cost import SumsCost
@@ -62,8 +63,12 @@ class FastCost:
         """Labels or targets and weights cut to their declared bits, once before the first layer."""
         shape, cost = self.shape, FREE
         if shape.row_weights:
-            cost += declared_cost(self.n, shape.weight_bits)
-        return cost if shape.classes > 2 else cost + declared_cost(self.n, shape.target_bits or 1)
+            cost += truncate_cost(self.n, shape.weight_bits, RING64)
+        return cost if shape.classes > 2 else cost + truncate_cost(self.n, shape.target_bits or 1, RING64)
+
+    def range(self) -> Cost:
+        """Attributes cut to their declared bits, once before the sort."""
+        return in_declared_range_cost(self.shape, self.n, self.shape.value_bits, self.ring)
 
     def category(self) -> Cost:
         """The bits of categories and their places, once before the first layer."""

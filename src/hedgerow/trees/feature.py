@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..oblivious.packed import cut, pad, padded
-from ..primitives import bit_not, bit_to_ring, is_zero
-from ..sharing import ArithmeticShare, BinaryShare, Context, public
+from ..primitives import Cost, bit_not, bit_to_ring, is_zero, truncate_many, truncate_many_cost
+from ..primitives.cost import FREE
+from ..sharing import ArithmeticShare, BinaryShare, Context, Ring, public
 from .shape import Feature, TreeShape
 
 
@@ -20,6 +21,35 @@ def category_features(shape: TreeShape) -> list[Feature]:
 def code_bits(shape: TreeShape) -> int:
     """Bits of a category's place in its list; one place more is left for "none of them"."""
     return max(shape.categories).bit_length()
+
+
+def in_declared_range(
+    ctx: Context, x: Sequence[ArithmeticShare], shape: TreeShape, bits: int, ring: Ring
+) -> list[ArithmeticShare]:
+    """Attributes whose numbers are cut to ``bits`` bits, in ``ring``; categories as they are, since tests of them look
+    at :func:`code_bits` bits whatever else is there.
+
+    Owners promise that nothing else is there. One who breaks the promise would make the comparisons that a sort opens
+    depend on other owners' rows, so the parties make it true. Cost: :func:`in_declared_range_cost`. Reveals: nothing
+    beyond shapes.
+    """
+    places = _numeric(shape)
+    found = list(x)
+    if places:
+        for place, column in zip(places, truncate_many(ctx, [x[j] for j in places], bits, ring), strict=True):
+            found[place] = column
+    return found
+
+
+def in_declared_range_cost(shape: TreeShape, rows: int, bits: int, ring: Ring) -> Cost:
+    """Cost of :func:`in_declared_range`."""
+    places = _numeric(shape)
+    return truncate_many_cost(rows, len(places), bits, ring) if places else FREE
+
+
+def _numeric(shape: TreeShape) -> list[int]:
+    """The attributes that are numbers."""
+    return [j for j in range(shape.attributes) if not (shape.categories and shape.categories[j])]
 
 
 def category_rows(ctx: Context, x: Sequence[ArithmeticShare], shape: TreeShape) -> BinaryShare:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..oblivious import apply, sort_permutation, unapply
 from ..oblivious.packed import cut, pad, padded
-from ..primitives import is_zero, select_sum
-from ..sharing import ArithmeticShare, Context
+from ..primitives import is_zero, select_sum, truncate
+from ..sharing import RING64, ArithmeticShare, Context
 
 ONE_HOT_NODES = 64
 """Up to this many nodes every row is compared with each; docs/adr/0004-prediction.md has the measurement."""
@@ -65,6 +65,10 @@ def _sorted(
     Sorting is stable and nodes come first in the joint vector, so every node stands before the rows at it.
     """
     nodes = len(numbers)
+    if bits >= numbers.ring.bits:
+        # A sort needs one bit above its keys, and node numbers of height 31 fill their ring.
+        joint = truncate(ctx.step("lift"), ArithmeticShare.concatenate([numbers, rows]), bits, RING64)
+        numbers, rows = joint[:nodes], joint[nodes:]
     order = sort_permutation(ctx.step("nodes"), [numbers], [bits])
     numbers, *ordered = apply(ctx.step("order"), order, [numbers, *columns])
     joint = ArithmeticShare.concatenate([numbers, rows])

@@ -39,6 +39,17 @@ class SharedTree:
     def __repr__(self) -> str:
         return f"SharedTree(height {len(self.inner)})"
 
+    @property
+    def columns(self) -> list[ArithmeticShare]:
+        """All vectors, one after the other."""
+        return [*(column for layer in self.inner for column in layer), *self.leaves, *self.counts]
+
+    def of_columns(self, columns: Sequence[ArithmeticShare]) -> SharedTree:
+        """A tree of the same layout with other vectors; the inverse of :attr:`columns`."""
+        taken = iter(columns)
+        inner = [(next(taken), next(taken), next(taken)) for _ in self.inner]
+        return SharedTree(inner, (next(taken), next(taken)), list(taken))
+
 
 def reconstruct_tree(parts: Sequence[SharedTree]) -> NormalisedTree:
     """What the tree's owner does with the three parties' shares."""

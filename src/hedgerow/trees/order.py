@@ -18,7 +18,7 @@ from ..oblivious.shuffle import Column, inverse
 from ..primitives import bit_to_ring, multiply
 from ..sharing import RING32, ArithmeticShare, BinaryShare, ByteShare, Context, public, unpack_bits
 from ..sharing.ring import Ring, Words
-from .feature import category_rows
+from .feature import category_rows, in_declared_range
 from .nodes import Nodes
 from .shape import TreeShape
 
@@ -46,8 +46,9 @@ class Orders:
 
     @staticmethod
     def of_table(ctx: Context, x: Sequence[ArithmeticShare], shape: TreeShape) -> Orders:
-        """Sort every number by comparisons and every category's bit by counting."""
+        """Cut numbers to their declared range, sort them by comparisons, and every category's bit by counting."""
         features, n = shape.features, shape.rows
+        x = in_declared_range(ctx.step("range"), x, shape, shape.value_bits, shape.sorted_ring)
         numeric = [f.attribute for f in features if f.category is None]
         sorted_numbers = sort_permutations(ctx, [x[j] for j in numeric], shape.value_bits) if numeric else []
         permutations: list[ArithmeticShare] = []
@@ -62,7 +63,7 @@ class Orders:
         for feature in features:
             if feature.category is None:
                 permutations.append(next(numbers))
-                values.append(x[feature.attribute].narrow(shape.sorted_ring))
+                values.append(x[feature.attribute])
             else:
                 permutations.append(next(places))
                 values.append(next(ones))

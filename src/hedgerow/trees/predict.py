@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..oblivious.packed import cut, pad, padded
 from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, widen
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, Context, public
-from .feature import feature_values
+from .feature import feature_values, in_declared_range
 from .lookup import ONE_HOT_NODES, lookup
 from .model import SharedTree
 from .shape import MEAN_PLACES, TreeShape
@@ -35,12 +35,14 @@ def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: Tr
     """The number of the leaf every row reaches.
 
     ``x`` are *doubled* attribute values, ⌊2v⌋ (categories as places), in the shape's value ring: with a whole threshold
-    t the test 2v < t says the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly.
+    t the test 2v < t says the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly. The parties cut
+    them to their declared range first.
 
     Paper: our own; HIKC23 trains only. Cost: per layer one :mod:`.lookup`, m equalities of attribute numbers, one
     selection among m and one comparison a row. Reveals: nothing beyond shapes.
     """
     count = len(x[0])
+    x = in_declared_range(ctx.step("range"), x, shape, shape.value_bits + 1, shape.value_ring)
     x = feature_values(ctx.step("features"), x, shape)
     number = public(ctx, np.ones(count, shape.number_ring.dtype), shape.number_ring)
     for k, (numbers, attributes, thresholds) in enumerate(tree.inner):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..errors import InputError
 from ..oblivious.replicated import ReplicatedBox, share_of
 from ..oblivious.segment import FAN_IN
-from ..sharing import ArithmeticShare, Context
+from ..primitives import truncate
+from ..sharing import RING64, ArithmeticShare, Context
 from ..transport import Network
 from .fast import Progress, quiet, train_fast
 from .fast_cost import FastCost
@@ -64,7 +65,10 @@ def train_tree(
     if algorithm == "fast":
         columns = [x[j * n : (j + 1) * n] for j in range(shape.attributes)]
         return train_fast(ctx.step(algorithm), columns, y, shape, weights, progress, choose_fan_in(network, shape))
-    box = ReplicatedBox(ctx.step(algorithm))
+    step = ctx.step(algorithm)
+    x = truncate(step.step("range"), x, shape.value_bits, RING64)
+    y = truncate(step.step("labels"), y, 1, RING64)
+    box = ReplicatedBox(step)
     layers = decision_tree_training(box.load(x, (shape.attributes, n)), box.load(y, (n,)), shape)
     inner = [(share_of(layer.nid), share_of(layer.aid), share_of(layer.threshold)) for layer in layers[:-1]]
     return SharedTree(inner, (share_of(layers[-1].nid), share_of(layers[-1].label)))
