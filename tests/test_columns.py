@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hedgerow
 import problems
-from hedgerow.errors import InputError
+from hedgerow.errors import InputError, MissingValueWarning
 from hedgerow.estimators import Wish, prepare
 from hedgerow.models import reveal_tree
 from hedgerow.tables import Column, Schema, encode, encode_doubled, merge_schemas, propose_category, propose_column
@@ -89,7 +89,9 @@ def test_categories_in_words():
     colours = np.array(["red", "red", "green", None, "blue", None], dtype=object)
     ages = np.array([1.5, np.nan, 3, np.nan, 5, np.nan])
     labels = np.array(["yes", "yes", "no", "maybe", "no", "maybe"])
-    prepared, tree = train_plain(["colour", "age"], [colours, ages], labels, Wish(3), categorical=["colour"])
+    prepared, tree = train_plain(
+        ["colour", "age"], [colours, ages], labels, Wish(3), categorical=["colour"], insisted=["colour"]
+    )
     assert prepared.facts.schema.attributes[0].categories == ("blue", "green", "red")
     assert [prepared.facts.shape.classes, prepared.facts.shape.categories] == [3, (4, 0)]
     text = tree.export_text()
@@ -118,8 +120,11 @@ def test_numbers_with_gaps_convert_to_scikit_learn():
     assert "is missing" in tree.export_text()
     assert (tree.to_sklearn().predict(x) == model.predict(x)).all()
     assert (tree.predict(x) == model.predict(x)).all()
-    with pytest.raises(ValueError, match="a value is missing"):
-        hedgerow.DecisionTreeClassifier(max_depth=1).fit(np.nan_to_num(x), y).predict(x)
+    plain = hedgerow.DecisionTreeClassifier(max_depth=1).fit(np.nan_to_num(x), y)
+    with pytest.warns(MissingValueWarning, match="'x0', 'x1', 'x2' are missing"):
+        found = plain.predict(x)
+    lowest = plain.predict(np.nan_to_num(x, nan=-1e9))
+    assert (found == lowest).all()
 
 
 def test_schemas_of_all_kinds_survive_their_file(tmp_path):
@@ -223,8 +228,8 @@ def test_weights_and_class_weights():
     with pytest.raises(InputError, match="nothing to learn from"):
         weighted(x, y, [0, 0, 0, 0])
     for weights, message in (
-        ([1, -1, 1, 1], "from 0 to"),
-        ([0.5, 1, 1, 1], "whole numbers"),
+        ([1, -1, 1, 1], "from 0 on"),
+        ([np.inf, 1, 1, 1], "from 0 on"),
         ([1, 2], "as many weights"),
     ):
         with pytest.raises(InputError, match=message):
@@ -268,8 +273,10 @@ def test_targets_take_the_bits_that_exactness_leaves():
         prepare(["a"], [x], "y", y, Wish(2, regression=True, class_weight={1: 2}))
     schema = Schema((Column("a", bits=10), Column("y", "target", 1, 12, True)))
     assert prepare(["a"], [x], "y", y, Wish(2, regression=True), schema).facts.shape.target_bits == 12
-    with pytest.raises(InputError, match="at most 1,000"):
+    with pytest.raises(InputError, match="1,500 different values"):
         prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2))
+    with pytest.raises(InputError, match="at most 1,000"):
+        prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2), insisted=["y"])
 
 
 def test_errors_know_targets_that_are_not_on_the_trained_grid():

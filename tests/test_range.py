@@ -10,10 +10,11 @@ import pytest
 import problems
 from hedgerow.reference.tree import paper_rule, train
 from hedgerow.runtime.programs import run_labels
-from hedgerow.sharing import RING64, reconstruct, split
+from hedgerow.sharing import RING64, RING128, reconstruct, split
 from hedgerow.testing import LocalParties
 from hedgerow.trees.model import decode, reconstruct_tree
 from hedgerow.trees.order import Orders
+from hedgerow.trees.predict import squared_errors
 from hedgerow.trees.shape import TreeShape
 from hedgerow.trees.train import train_tree
 from test_uniform import histogram_is_uniform
@@ -151,3 +152,21 @@ def test_rows_to_be_predicted_are_cut_too(height):
         shared = split(table.astype(np.uint64).reshape(-1), shape.value_ring)
         answers.append(reconstruct(LocalParties().run(run_labels, parts, shared, [shape] * 3)).tolist())
     assert answers[0] == answers[1]
+
+
+def test_true_targets_beyond_their_size_give_one_answer_and_not_many():
+    """Widening takes no number of that size: what an evaluation opens would depend on how the numbers are shared."""
+    truth = np.array([2**62 + 2**61, 2**63 + 5, 7 << 16], np.uint64)
+
+    def program(ctx, truth, predicted):
+        return squared_errors(ctx, truth, predicted)
+
+    answers = {
+        tuple(
+            RING128.decode_signed(
+                reconstruct(LocalParties().run(program, split(truth, RING64), split([1 << 16] * 3, RING64)))
+            ).tolist()
+        )
+        for _ in range(12)
+    }
+    assert len(answers) == 1

@@ -11,12 +11,12 @@ import problems
 import tables
 from hedgerow.cli.main import app
 from hedgerow.estimators import Wish, prepare
-from hedgerow.tables import read_table
+from hedgerow.tables import Reading, read_table
 
 
 def prepared_table(path, target, wish, header=True, ignore=()):
     """A file as ``hedgerow train`` prepares it: columns of text are categories."""
-    table = read_table(path, header)
+    table = read_table(path, Reading(header))
     names = [name for name in table.names if name != target and name not in ignore]
     text = [name for name in names if table.is_text(name)]
     columns = [table.attribute(name, name in text) for name in names]

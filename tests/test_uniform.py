@@ -239,7 +239,7 @@ def test_opened_comparisons_of_a_sort_are_uniform_even_for_equal_keys(keys, monk
 
 
 def test_refreshed_shares_are_uniform_but_for_their_sum():
-    """Shares as bare as they get, all of it in one summand, as public numbers have it: what leaves tells the sum alone."""
+    """Shares as bare as public numbers have them, all in one summand: what leaves tells the sum alone."""
     lanes = 1 << 13
 
     def program(ctx):

@@ -1,4 +1,4 @@
-"""Every error Hedgerow raises on purpose.
+"""Every error Hedgerow raises, and every warning it gives, on purpose.
 
 ::
 
@@ -17,6 +17,26 @@ No message of these errors ever contains a share, a key or an input value: only 
 """
 
 from __future__ import annotations
+
+
+class HedgerowWarning(UserWarning):
+    """Base of all warnings."""
+
+
+class RoundingWarning(HedgerowWarning):
+    """Values were changed on their way into fixed point, or could not be told apart before."""
+
+
+class PublicationWarning(HedgerowWarning):
+    """Values become public, or may without having been meant to."""
+
+
+class MissingValueWarning(HedgerowWarning):
+    """Values are missing where training knew no gaps."""
+
+
+class SharesTogetherWarning(HedgerowWarning):
+    """All three parties' shares are about to be in one place."""
 
 
 class HedgerowError(Exception):

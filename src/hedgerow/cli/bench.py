@@ -22,7 +22,11 @@ from ..bench.training import compare as compare_algorithms
 from ..runtime import PartyProcesses
 from ..trees.shape import check_table
 
-app = typer.Typer(help="Measure protocols on three real processes over mutual TLS on loopback.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure protocols on three real processes over mutual TLS on loopback.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 class NetworkName(StrEnum):
@@ -78,7 +82,7 @@ def print_facts(title: str, facts: RunFacts, as_json: bool) -> None:
     Console().print(table)
 
 
-@app.command()
+@app.command(short_help="Sort random keys; the permutation stays secret.")
 def sort(
     rows: Annotated[int, typer.Option(min=1, help="Number of keys.")] = 100_000,
     bits: Annotated[int, typer.Option(min=1, max=63, help="Bits of a key.")] = 32,
@@ -94,7 +98,7 @@ def sort(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(short_help="Time, rounds and bytes of every primitive.")
 def primitives(
     count: Annotated[int, typer.Option(min=1, help="Items in a vector.")] = 1_000_000,
     network: NetworkOption = NetworkName.loopback,
@@ -129,7 +133,7 @@ DataOption = Annotated[
 AlgorithmOption = Annotated[Algorithm, typer.Option(help="fast: the default trainer; paper: HIKC23 as written.")]
 
 
-@app.command()
+@app.command(short_help="Train on a table and compare with the twin.")
 def train(
     rows: RowsOption = 10_000,
     attrs: AttrsOption = 10,
@@ -173,7 +177,7 @@ def _print_comparison(outcome: dict[str, Any]) -> None:
     Console().print(table)
 
 
-@app.command()
+@app.command(short_help="What classes, weights and regression cost.")
 def learn(
     rows: RowsOption = 10_000,
     attrs: AttrsOption = 10,
@@ -200,7 +204,7 @@ def learn(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(short_help="Where time, rounds and bytes go, by step.")
 def profile(
     rows: RowsOption = 10_000,
     attrs: AttrsOption = 10,
@@ -226,7 +230,7 @@ def profile(
     Console().print(table)
 
 
-@app.command()
+@app.command(short_help="Run the paper's three tables again.")
 def tables(
     out: Annotated[Path, typer.Option(help="The document to write; a picture goes beside it.")] = Path("tables.md"),
     algorithm: AlgorithmOption = Algorithm.fast,
@@ -241,7 +245,7 @@ def tables(
     print(json.dumps(results) if as_json else f"wrote {out} and {out.with_suffix('.png')}")
 
 
-@app.command()
+@app.command(short_help="Count operations of the paper's methods.")
 def complexity(
     picture: Annotated[Path, typer.Option(help="Where to write the picture (PNG).")] = Path("complexity.png"),
     as_json: JsonOption = False,

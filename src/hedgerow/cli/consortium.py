@@ -24,7 +24,11 @@ from ..transport import Authority
 from ..transport.certificate import party_name
 from . import screen
 
-app = typer.Typer(help="Make and look after keys, certificates and addresses of a consortium.", no_args_is_help=True)
+app = typer.Typer(
+    help="Make and look after keys, certificates and addresses of a consortium.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
 
@@ -34,7 +38,7 @@ def _member(text: str) -> tuple[str, tuple[str, ...]]:
     return check_name(name, "member"), tuple(roles.split("+")) if roles else ("owner", "analyst")
 
 
-@app.command()
+@app.command(short_help="Make keys, certificates and settings.")
 def init(
     directory: Directory,
     party: Annotated[list[str], typer.Option(help="HOST:CONTROL:PARTY, three times: a host and its two ports.")],
@@ -65,7 +69,7 @@ def init(
     screen.notes().print("hand out party0…party2 and members/*; keep authority/ off line")
 
 
-@app.command()
+@app.command(short_help="Who takes part, and until when.")
 def show(directory: Directory) -> None:
     """Who takes part, and until when certificates are valid."""
     consortium = read_consortium(directory / "consortium.toml")
@@ -85,7 +89,7 @@ def show(directory: Directory) -> None:
     screen.out().print(shown)
 
 
-@app.command()
+@app.command(short_help="Make a fresh key and certificate.")
 def renew(
     directory: Directory,
     who: Annotated[str, typer.Argument(help="party0, party1, party2 or a member's name.")],

@@ -28,6 +28,7 @@ def demo(
     from sklearn.model_selection import train_test_split
     from sklearn.tree import DecisionTreeClassifier as PlainTree
 
+    screen.check_file(out)
     console = screen.out()
     data = load_breast_cancer(as_frame=True)
     x, x_test, y, y_test = train_test_split(data.data, data.target, random_state=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,13 +11,52 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
-from ..estimators.prepare import most_bits, most_target_bits, weight_bits, whole_weights
-from ..tables import Column, Schema, merge_schemas, propose_category, propose_column, read_schema, read_table
-from ..tables.fixed import Proposal
-from ..tables.schema import MAX_CATEGORIES, schema_text
-from ..trees.shape import MAX_CLASSES, TreeShape
+from ..errors import InputError
+from ..estimators.prepare import kept_weights, most_bits, most_target_bits, weight_bits
+from ..tables import (
+    Column,
+    NameKey,
+    Schema,
+    Table,
+    encode,
+    merge_schemas,
+    propose_category,
+    propose_column,
+    published,
+    read_schema,
+    write_book,
+)
+from ..tables.disclosure import category_refusal, class_refusal, key_warning
+from ..tables.rounding import rounding_notices
+from ..tables.schema import MAX_CLASSES, schema_text
+from ..trees.shape import TreeShape
 from . import screen
-from .train import Categories, DataFile, Header, Regression, WeightColumn
+from .reading import (
+    Categories,
+    DataFile,
+    Dates,
+    DecimalMark,
+    Header,
+    Ignored,
+    NameKeyFile,
+    Separator,
+    Thousands,
+    check_columns,
+    read,
+    warn,
+)
+from .train import Regression, WeightColumn
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One column as it would be kept, or why it is refused, and remarks."""
+
+    name: str
+    column: Column | None
+    refusal: str = ""
+    remarks: tuple[str, ...] = ()
+    error: float = 0.0
 
 
 def inspect(
@@ -27,70 +67,110 @@ def inspect(
     regression: Regression = False,
     weight: WeightColumn = None,
     category: Categories = None,
+    date: Dates = None,
+    ignore: Ignored = None,
     header: Header = True,
+    separator: Separator = "",
+    decimal: DecimalMark = "",
+    thousands: Thousands = "",
+    name_key: NameKeyFile = None,
     as_json: screen.AsJson = False,
 ) -> None:
-    """Show how every column would be encoded, exactly or rounded, and propose a schema for owners to agree on.
+    """Show what becomes public of every column and whether it is kept exactly, and propose a schema to agree on.
 
-    Nothing is shared. The schema tells others the names, decimals and bits of your columns, whether values are missing,
-    the classes and the categories.
+    Nothing is shared. A schema tells others the names of columns, decimals and bits (so the size of the largest value),
+    whether values are missing, and the names of classes and categories, unless --name-key hides those. Columns whose
+    values should not become public are refused, with what to do.
     """
     screen.check_file(out, data)
-    table = read_table(data, header, category or [])
-    for name in (target, weight):
-        if name is not None:
-            table.column(name)
-    columns: list[Column] = []
-    rows: list[dict[str, Any]] = []
-    for name, values in zip(table.names, table.columns, strict=True):
-        gaps = ", some missing" if name in table.missing else ""
-        if name == target and not regression:
-            classes = np.unique(values.astype(str)).tolist()
-            columns.append(Column(name, "label", classes=tuple(classes[:MAX_CLASSES])))
-            rows.append({"column": name, "kind": "label", "remark": f"{len(classes)} classes"})
-            continue
-        if name not in (target, weight) and (table.is_text(name) or name in (category or [])):
-            if name not in (category or []):
-                table.check_text(name)
-            count = len(set(values.tolist()))
-            if count > MAX_CATEGORIES:
-                rows.append({"column": name, "kind": "text", "remark": f"{count:,} different values: leave it out"})
-                continue
-            columns.append(propose_category(name, values))
-            rows.append(
-                {"column": name, "kind": "category", "remark": f"{len(columns[-1].categories)} categories{gaps}"}
-            )
-            continue
-        kind = "target" if name == target else "weight" if name == weight else "number"
-        if kind == "weight":
-            bits = weight_bits(whole_weights(values, len(table)))
-            proposal = Proposal(Column(name, "weight", bits=bits), 0.0)
-        else:
-            table.attribute(name, category=False)
-            most = most_bits(len(table))
-            if kind == "target":
-                most = most_target_bits(TreeShape(len(table), 1, 1, 1))
-            proposal = propose_column(name, values, most, kind)
-        column = proposal.column
-        columns.append(column)
-        remark = "exact" if not proposal.largest_error else f"rounded, error at most {proposal.largest_error:.3g}"
-        entry = {"column": name, "kind": kind, "decimals": column.decimals, "bits": column.bits}
-        rows.append({**entry, "signed": column.signed, "remark": remark + gaps})
-    schema = Schema(tuple(columns))
-    if merge is not None:
+    asked = category or []
+    table = read(data, header, separator, decimal, thousands, [name for name in asked if name != target], date)
+    check_columns(table, [name for name in (target, weight) if name], "used")
+    check_columns(table, ignore or [], "ignored", (target, weight))
+    check_columns(table, asked, "a category", (weight,))
+    looks = [
+        _look(table, name, target, weight, regression, asked) for name in table.names if name not in (ignore or [])
+    ]
+    refusals = [look.refusal for look in looks if look.refusal]
+    schema = Schema(tuple(look.column for look in looks if look.column is not None)) if not refusals else None
+    book: dict[str, dict[str, Any]] = {}
+    if schema is not None and name_key is not None:
+        schema, book = NameKey.read(name_key).hide(schema)
+    if schema is not None and merge is not None:
         schema = merge_schemas(schema, read_schema(merge))
-    if out is not None:
+    _show(data, table, looks, schema, as_json)
+    warn(remark for look in looks for remark in look.remarks)
+    if refusals:
+        raise InputError("\n".join([*refusals, "no schema was written" if out else "nothing was shared"]))
+    if out is not None and schema is not None:
         screen.write_text(out, schema_text(schema))
+        screen.notes().print(f"wrote {out}")
+        if book:
+            names = out.with_suffix(".names.toml")
+            write_book(book, names)
+            screen.notes().print(f"wrote {names}: private, for owners and analysts alone")
+
+
+def _look(table: Table, name: str, target: str | None, weight: str | None, regression: bool, asked: list[str]) -> _Look:
+    """What becomes of one column."""
+    values = table.columns[table.names.index(name)]
+    if name == target and not regression:
+        labels = table.column(name)
+        refusal = "" if name in asked else class_refusal(name, labels) or ""
+        classes = np.unique(labels).tolist() if not refusal else []
+        return _Look(name, None if refusal else Column(name, "label", classes=tuple(classes[:MAX_CLASSES])), refusal)
+    if name not in (target, weight) and (table.is_text(name) or name in asked):
+        if name not in asked:
+            table.check_text(name)
+            refusal = category_refusal(name, values) or ""
+            if refusal:
+                return _Look(name, None, refusal)
+        return _Look(name, propose_category(name, values))
+    if name == weight:
+        kept, error = kept_weights(table.column(name), len(table))
+        rounded = (f"weights were rounded; the largest relative error is {error:.3g}",) if error else ()
+        return _Look(name, Column(name, "weight", bits=weight_bits(kept)), remarks=rounded, error=error)
+    kind = "target" if name == target else "number"
+    table.attribute(name, category=False)
+    most = most_target_bits(TreeShape(len(table), 1, 1, 1)) if kind == "target" else most_bits(len(table))
+    proposal = propose_column(name, values, most, kind)
+    column, error = proposal.column, proposal.largest_error
+    remarks = tuple(rounding_notices(column, values, encode(column, values)[0], error))
+    warning = key_warning(name, values)
+    return _Look(name, column, remarks=(*remarks, warning) if warning else remarks, error=error)
+
+
+def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, as_json: bool) -> None:
+    known = {column.name: column for column in schema.columns} if schema is not None else {}
+    rows: list[dict[str, Any]] = []
+    for look in looks:
+        column = known.get(look.name, look.column)
+        if column is None:
+            rows.append({"column": look.name, "kind": "text", "public": "refused", "remark": look.refusal})
+            continue
+        publication = published(column)
+        row: dict[str, Any] = {"column": look.name, "kind": column.kind}
+        if column.kind in ("number", "target"):
+            row |= {"decimals": column.decimals, "bits": column.bits, "signed": column.signed}
+        told = publication.line.removeprefix(f"'{look.name}': ")
+        remark = f"rounded, error at most {look.error:.3g}" if look.error else "exact"
+        rows.append({**row, "public": told, "names": list(publication.names), "remark": remark})
     if as_json:
         screen.print_json({"rows": len(table), "columns": rows})
         return
     shown = Screen(title=f"{data}: {len(table):,} rows, {len(table.names)} columns")
-    for heading in ("column", "kind", "decimals", "bits", "signed", "remark"):
-        shown.add_column(heading, justify="right" if heading in ("decimals", "bits") else "left")
+    for heading in ("column", "kind", "becomes public", "kept"):
+        shown.add_column(heading)
     for row in rows:
-        signed = "" if "signed" not in row else "yes" if row["signed"] else "no"
-        numbers = [str(row.get(field, "")) for field in ("decimals", "bits")]
-        shown.add_row(escape(row["column"]), row["kind"], *numbers, signed, row["remark"])
+        kept = "no" if row["public"] == "refused" else row["remark"]
+        shown.add_row(escape(row["column"]), row["kind"], escape(row["public"]), kept)
     screen.out().print(shown)
-    if out is not None:
-        screen.notes().print(f"wrote {out}")
+
+
+def make_name_key(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
+    """Make a key for 'inspect --name-key': owners and analysts share it, and no party ever sees it."""
+    if path.exists():
+        raise InputError(f"{path} exists already: choose another place or remove it")
+    screen.check_file(path)
+    key = NameKey.make(path)
+    screen.notes().print(f"wrote {path} (fingerprint {key.fingerprint}); hand it to owners and analysts, to no party")

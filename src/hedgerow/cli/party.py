@@ -12,12 +12,12 @@ from ..service.client import Client
 from ..service.settings import read_settings
 from . import screen
 
-app = typer.Typer(help="Run one compute party.", no_args_is_help=True)
+app = typer.Typer(help="Run one compute party.", no_args_is_help=True, rich_markup_mode=None)
 
 Config = Annotated[Path, typer.Option(help="This party's party.toml.")]
 
 
-@app.command()
+@app.command(short_help="Serve until SIGTERM.")
 def serve(config: Config) -> None:
     """Serve the control API and the party port until SIGTERM. Logs are JSON lines on standard error."""
     # Imported here, because the web framework takes a second that the other commands need not wait for.
@@ -26,7 +26,7 @@ def serve(config: Config) -> None:
     run_server(read_settings(config))
 
 
-@app.command()
+@app.command(short_help="Check the audit log and print it.")
 def audit(config: Config) -> None:
     """Check the chain of the audit log and print it."""
     path = read_settings(config).data / "audit.jsonl"

@@ -14,19 +14,45 @@ from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..estimators.secret import SecretModel
+from ..models.facts import gaps_text
 from ..service.client import Client, RemoteModel
-from ..tables import read_table
+from ..tables import Table, read_book
 from . import screen
+from .reading import (
+    DataFile,
+    Dates,
+    DecimalMark,
+    Header,
+    NameBooks,
+    Separator,
+    Thousands,
+    check_columns,
+    read,
+    warn,
+)
 from .remote import IdentityDirectory
-from .train import DataFile, Header
 
 ModelName = Annotated[str, typer.Argument(help="What 'hedgerow train --out' wrote, or a job of a consortium.")]
 ConsortiumOption = Annotated[Path | None, typer.Option(help="Use a model of this consortium.toml's parties.")]
 
 
-def open_model(model: str, consortium: Path | None, identity: Path | None) -> SecretModel | RemoteModel:
-    """A local model by its directory, or a consortium's by its job."""
-    return SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
+def open_model(
+    model: str, consortium: Path | None, identity: Path | None, names: list[Path] | None = None
+) -> SecretModel | RemoteModel:
+    """A local model by its directory, or a consortium's by its job; books of names give hashed names back."""
+    found: SecretModel | RemoteModel
+    found = SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
+    for book in names or []:
+        found.facts = found.facts.named(read_book(book))
+    return found
+
+
+def _rows(secret: SecretModel | RemoteModel, table: Table) -> list[Any]:
+    """The columns a model needs; gaps that training did not know are told."""
+    columns = table.declared(secret.facts.schema.attributes, gaps=True)
+    gaps = secret.facts.unknown_gaps(columns)
+    warn([gaps_text(gaps)] if gaps else [])
+    return columns
 
 
 def predict(
@@ -34,49 +60,70 @@ def predict(
     data: DataFile,
     out: Annotated[Path | None, typer.Option(help="Write a .csv file instead of printing.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes as well.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column to copy in front of the answers, as an id; several times.")
+    ] = None,
+    names: NameBooks = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
     header: Header = True,
+    separator: Separator = "",
+    decimal: DecimalMark = "",
+    thousands: Thousands = "",
+    date: Dates = None,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
     """Predict secret rows with a secret model; only the predictions are opened, here.
 
-    Columns are found by name; others are ignored. Example: hedgerow predict model/ new.csv --out answers.csv
+    Columns are found by name; others are ignored, and never leave this machine.
+
+    Example: hedgerow predict model/ new.csv --keep patient --out answers.csv
     """
     screen.check_file(out, data)
-    secret = open_model(model, consortium, identity)
-    table = read_table(data, header, secret.facts.schema.category_names)
-    columns = table.declared(secret.facts.schema.attributes)
+    secret = open_model(model, consortium, identity, names)
+    texts = [*secret.facts.schema.category_names, *(keep or [])]
+    table = read(data, header, separator, decimal, thousands, texts, date)
+    check_columns(table, keep or [], "kept")
+    columns = _rows(secret, table)
     if proba:
         secret.facts.need_classes()
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
         labels = secret.labels(columns, ticked)
     chances = secret.probabilities(columns) if proba else None
-    names = [secret.facts.target]
+    found: dict[str, list[Any]] = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
+    answer = secret.facts.target if secret.facts.target not in found else f"predicted {secret.facts.target}"
+    found[answer] = labels.tolist()
     if chances is not None:
-        names += [f"p({name})" for name in secret.facts.classes]
+        classes = secret.facts.classes
+        found |= {f"p({name})": chances[:, k].round(6).tolist() for k, name in enumerate(classes)}
     if as_json:
-        found: dict[str, Any] = {names[0]: labels.tolist()}
-        if chances is not None:
-            found |= {name: chances[:, k].round(6).tolist() for k, name in enumerate(names[1:])}
         screen.write_text(out, screen.json_text(found))
         return
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for i, label in enumerate(labels.tolist()):
-        writer.writerow([label, *([] if chances is None else (f"{p:.6f}" for p in chances[i]))])
+    writer.writerow(found)
+    writer.writerows(zip(*(_cells(name, column) for name, column in found.items()), strict=True))
     screen.write_text(out, text.getvalue())
+
+
+def _cells(name: str, column: list[Any]) -> list[Any]:
+    """A column as it is written: probabilities with six decimals."""
+    return [f"{value:.6f}" for value in column] if name.startswith("p(") else column
 
 
 def evaluate(
     model: ModelName,
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The true answers; as in training if not given.")] = None,
+    names: NameBooks = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
     header: Header = True,
+    separator: Separator = "",
+    decimal: DecimalMark = "",
+    thousands: Thousands = "",
+    date: Dates = None,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
@@ -84,10 +131,10 @@ def evaluate(
 
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
-    secret = open_model(model, consortium, identity)
-    table = read_table(data, header, secret.facts.schema.category_names)
+    secret = open_model(model, consortium, identity, names)
+    table = read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
     labels = table.column(target or secret.facts.target)
-    columns = table.declared(secret.facts.schema.attributes)
+    columns = _rows(secret, table)
     if secret.facts.shape.regression:
         with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
             errors = secret.errors(columns, labels, ticked)
@@ -96,11 +143,12 @@ def evaluate(
     with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
         matrix = secret.confusion(columns, labels, ticked)
     accuracy = float(np.trace(matrix) / matrix.sum())
-    classes = [str(name) for name in secret.facts.classes]
     if as_json:
-        facts = {"rows": len(table), "accuracy": accuracy, "classes": classes, "confusion": matrix.tolist()}
+        known = list(secret.facts.classes)
+        facts = {"rows": len(table), "accuracy": accuracy, "classes": known, "confusion": matrix.tolist()}
         screen.print_json(facts)
         return
+    classes = [str(name) for name in secret.facts.classes]
     shown = Screen(title=f"accuracy {accuracy:.4f} on {len(table):,} rows")
     shown.add_column("true class")
     for name in classes:

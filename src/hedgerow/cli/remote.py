@@ -9,12 +9,26 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Screen
 
+from ..errors import InputError
 from ..estimators.prepare import Wish, public_rules
 from ..runtime import Moment
-from ..service.client import Client
-from ..tables import read_schema, read_table
+from ..service.client import Client, rounding_of_table
+from ..tables import published, read_schema
 from . import screen
-from .train import ClassWeights, DataFile, Header, LeastDecrease, LeastLeaf, LeastSplit, class_weights
+from .reading import (
+    DataFile,
+    Dates,
+    DecimalMark,
+    Header,
+    NameKeyFile,
+    Separator,
+    Thousands,
+    read,
+    show_publications,
+    warn,
+    with_hashed_names,
+)
+from .train import ClassWeights, Height, LeastDecrease, LeastLeaf, LeastSplit, class_weights
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -28,16 +42,26 @@ def share(
     name: Annotated[str, typer.Option(help="The dataset's name: lower-case letters, digits, '-' and '_'.")],
     consortium: ConsortiumFile = HERE,
     identity: IdentityDirectory = None,
+    name_key: NameKeyFile = None,
+    date: Dates = None,
     header: Header = True,
+    separator: Separator = "",
+    decimal: DecimalMark = "",
+    thousands: Thousands = "",
     quiet: screen.Quiet = False,
 ) -> None:
     """As a data owner: split a table here and send each party its share only; all three register it, or none.
 
+    The schema and the number of rows become public to the consortium; what that tells is shown first.
+
     Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
     """
     agreed = read_schema(schema)
-    table = read_table(data, header, agreed.category_names)
+    table = read(data, header, separator, decimal, thousands, agreed.category_names, date)
+    table = with_hashed_names(table, agreed, name_key)
     client = Client(consortium, identity)
+    show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
+    warn(rounding_of_table(table, agreed))
     with screen.row_progress("sending shares", len(table), quiet) as ticked:
         size = 3 * 16 * len(table) * len(agreed.columns)
         client.share(table, agreed, name, lambda done, _: ticked(done * len(table) // size, len(table)))
@@ -74,7 +98,7 @@ def datasets(
 def submit(
     dataset: Annotated[str, typer.Option(help="One dataset, or several: a+b pools rows, a|b puts columns together.")],
     target: Annotated[str, typer.Option(help="The label or target column.")],
-    max_depth: Annotated[int, typer.Option(min=0, max=62, help="Height of the tree.")] = 5,
+    max_depth: Height = 5,
     class_weight: ClassWeights = None,
     min_samples_split: LeastSplit = 2,
     min_samples_leaf: LeastLeaf = 1,
@@ -94,7 +118,8 @@ def submit(
     client = Client(consortium, identity)
     columns = "|" in dataset
     names = dataset.split("|" if columns else "+")
-    weights = {name: float(text) for name, text in (class_weights(class_weight) or {}).items()}
+    given = class_weights(class_weight)
+    weights = given if isinstance(given, str) else {name: _number(text) for name, text in (given or {}).items()}
     wish = Wish(max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weights)
     job = client.train(names, target, combine="columns" if columns else "rows", **public_rules(wish))
     if watching:
@@ -103,6 +128,13 @@ def submit(
         screen.print_json({"job": job})
     else:
         print(job)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"a class weight must be a number, not '{text}'") from None
 
 
 def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:

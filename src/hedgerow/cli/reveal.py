@@ -10,6 +10,7 @@ import typer
 
 from . import screen
 from .predict import ConsortiumOption, ModelName, open_model
+from .reading import NameBooks
 from .remote import IdentityDirectory
 
 
@@ -27,6 +28,7 @@ def reveal(
     format: Annotated[Format, typer.Option(help="text, json, dot (Graphviz) or png (a picture).")] = Format.text,
     out: Annotated[Path | None, typer.Option(help="A file; a picture goes to tree.png if not given.")] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Open training rows per class and node too.")] = False,
+    names: NameBooks = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
 ) -> None:
@@ -35,7 +37,7 @@ def reveal(
     Example: hedgerow reveal model/ --format png --out tree.png
     """
     screen.check_file(out)
-    tree = open_model(model, consortium, identity).reveal(counts)
+    tree = open_model(model, consortium, identity, names).reveal(counts)
     if format is Format.png:
         path = out or Path("tree.png")
         tree.plot(path)

@@ -97,6 +97,16 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+WORDS = {
+    "tests": "tests a node can choose from",
+    "exact": "kept exactly",
+    "rounding": "largest rounding errors",
+    "rounds": "rounds of messages between parties",
+    "bytes_sent_per_party": "bytes the busiest party sent",
+}
+"""Facts whose short names need more words on a screen."""
+
+
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     """Named facts, a line each, or as one JSON object."""
     if as_json:
@@ -104,7 +114,7 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
         return
     table = Table(show_header=False, box=None)
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), escape(shown(value)))
+        table.add_row(WORDS.get(name, name.replace("_", " ")), escape(shown(value)))
     out().print(table)
 
 

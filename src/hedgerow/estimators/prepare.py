@@ -15,9 +15,22 @@ import numpy.typing as npt
 from ..errors import ExactnessError, InputError
 from ..models import ModelFacts
 from ..sharing import RING64
-from ..tables import Column, Schema, class_key, class_numbers, encode, propose_category, propose_column
+from ..tables import (
+    Column,
+    Publication,
+    Schema,
+    class_key,
+    class_numbers,
+    encode,
+    propose_category,
+    propose_column,
+    published,
+)
+from ..tables.disclosure import category_refusal, class_refusal, key_warning
 from ..tables.fixed import decimal_text, kept_squared
-from ..trees.shape import MAX_CLASSES, MAX_MASS, MAX_TARGET_BITS, MAX_VALUE_BITS, MAX_WEIGHT_BITS, TreeShape
+from ..tables.rounding import rounding_notices
+from ..tables.schema import MAX_CLASSES
+from ..trees.shape import MAX_MASS, MAX_TARGET_BITS, MAX_VALUE_BITS, MAX_WEIGHT_BITS, TreeShape
 from ..trees.train import check_algorithm
 
 Values = npt.NDArray[Any]
@@ -43,13 +56,23 @@ class Wish:
 @dataclass(frozen=True, slots=True, repr=False)
 class Prepared:
     """A table ready to be shared: fixed-point attributes ``x[attribute, row]``, class numbers or targets ``y``,
-    weights, what is public of it, and per rounded column the largest error."""
+    weights, what is public of it, and per rounded column the largest error.
+
+    ``roundings`` and ``keys`` say in words what was changed and which columns may be keys of persons or cases.
+    """
 
     x: npt.NDArray[np.uint64]
     y: npt.NDArray[np.uint64]
     weights: npt.NDArray[np.uint64] | None
     facts: ModelFacts
     rounding: dict[str, float]
+    roundings: list[str]
+    keys: list[str]
+
+    @property
+    def publications(self) -> list[Publication]:
+        """What becomes public, column by column."""
+        return [published(column) for column in self.facts.schema.columns]
 
 
 def most_bits(rows: int) -> int:
@@ -77,16 +100,24 @@ def prepare(
     schema: Schema | None = None,
     weights: Values | None = None,
     categorical: Collection[str] = (),
+    insisted: Collection[str] = (),
 ) -> Prepared:
     """Check a table and turn it into whole numbers, by a schema or by the fewest decimals that keep it exactly.
 
-    ``categorical`` names the columns that are categories where there is no schema. Raises :class:`InputError` with what
-    to do; nothing was shared or sent by then.
+    ``categorical`` names the columns that are categories where there is no schema, and ``insisted`` those (or the
+    label) whose values become public whatever they are. Raises :class:`InputError` with what to do; nothing was shared
+    or sent by then.
     """
     if isinstance(wish.max_depth, bool) or not isinstance(wish.max_depth, int | np.integer):
         raise InputError(f"max_depth must be a whole number, not {wish.max_depth!r}")
     rows = len(labels)
+    refusals = [] if schema is not None else _refusals(names, columns, categorical, insisted)
+    if not wish.regression and target not in insisted and not _lists_classes(schema, target):
+        refusals.append(class_refusal(target, labels))
+    if any(refusals):
+        raise InputError("\n".join(filter(None, refusals)))
     encoded, chosen, rounding = [], [], {}
+    roundings: list[str] = []
     for name, values in zip(names, columns, strict=True):
         if schema is not None:
             column = _declared(schema, name)
@@ -97,13 +128,17 @@ def prepare(
         numbers, error = encode(column, values)
         if error:
             rounding[name] = error
+        roundings += rounding_notices(column, values, numbers, error)
         chosen.append(column)
         encoded.append(numbers)
     if not encoded:
         raise InputError("the table has no input attribute: at least one column besides the label is needed")
     if schema is not None and schema.label is not None and schema.label.name != target:
         raise InputError(f"the schema declares '{schema.label.name}' as what is to be learnt, not '{target}'")
-    heavy = None if weights is None else whole_weights(weights, rows)
+    heavy, error = (None, 0.0) if weights is None else kept_weights(weights, rows)
+    if error:
+        rounding["sample_weight"] = error
+        roundings.append(f"weights were rounded; the largest relative error is {error:.3g}")
     classes: list[Any] = [] if wish.regression else _classes(target, labels, schema)
     attributes = Schema(tuple(chosen))
     shape = TreeShape(
@@ -124,16 +159,37 @@ def prepare(
         y, error = encode(label, labels)
         if error:
             rounding[target] = error
+        roundings += rounding_notices(label, labels, y, error)
     else:
-        label = Column(target, "label", classes=tuple(str(c) for c in classes))
+        hashed = schema.label.hashed if schema is not None and schema.label is not None else ""
+        label = Column(target, "label", classes=tuple(classes), hashed=hashed)
         y = class_numbers(target, labels, classes)
         shape = replace(shape, classes=len(classes))
         shape, heavy, error = _with_class_weights(wish.class_weight, classes, y, shape, heavy)
         if error:
             rounding["class_weight"] = error
+            roundings.append(f"class weights were rounded; the largest relative error is {error:.3g}")
     check_algorithm(wish.algorithm, shape)
     facts = ModelFacts(shape, Schema((*chosen, label)), target, tuple(classes), wish.algorithm)
-    return Prepared(np.stack(encoded), y, heavy, facts, rounding)
+    keys = [warning for name, values in zip(names, columns, strict=True) if (warning := key_warning(name, values))]
+    return Prepared(np.stack(encoded), y, heavy, facts, rounding, roundings, keys)
+
+
+def _refusals(
+    names: Sequence[str], columns: Sequence[Values], categorical: Collection[str], insisted: Collection[str]
+) -> list[str | None]:
+    """Of all columns whose values would become public without having been asked for, why they do not."""
+    return [
+        category_refusal(name, values)
+        for name, values in zip(names, columns, strict=True)
+        if name in categorical and name not in insisted
+    ]
+
+
+def _lists_classes(schema: Schema | None, target: str) -> bool:
+    """Whether a schema has the classes of the target."""
+    label = None if schema is None else schema.label
+    return label is not None and label.name == target and bool(label.classes)
 
 
 def public_rules(wish: Wish) -> dict[str, Any]:
@@ -203,18 +259,33 @@ def _with_target(target: str, values: Values, schema: Schema | None, shape: Tree
     raise ExactnessError(f"{shape.rows} rows leave no bit for the target '{target}'; use smaller weights or fewer rows")
 
 
-def whole_weights(weights: Values, rows: int) -> npt.NDArray[np.uint64]:
-    """Weights as whole numbers from 0 on."""
+def kept_weights(weights: Values, rows: int) -> tuple[npt.NDArray[np.uint64], float]:
+    """Weights as whole numbers from 0 on, and the largest relative error of one that is not 0.
+
+    Whole numbers that fit are kept as they are. Fractions, and larger numbers, are scaled so that the largest becomes
+    2^b - 1, for the most bits b that the number of rows leaves, and rounded to the nearest whole number, of two equally
+    near ones to the even one; those above 0 become at least 1. The arithmetic is exact.
+    """
     values = np.asarray(weights)
     if values.shape != (rows,):
         raise InputError(f"{rows} rows need as many weights, not {values.shape}")
-    if values.dtype.kind not in "iubf" or not np.isfinite(values).all() or (values != np.floor(values)).any():
-        raise InputError("weights must be whole numbers: scale fractions first")
-    if (values < 0).any() or (values >= 1 << MAX_WEIGHT_BITS).any():
-        raise InputError(f"weights must be from 0 to {(1 << MAX_WEIGHT_BITS) - 1:,}")
+    if values.dtype.kind not in "iubf" or not np.isfinite(values).all() or (values < 0).any():
+        raise InputError("weights must be numbers from 0 on")
     if not values.any():
         raise InputError("all weights are 0: there is nothing to learn from")
-    return values.astype(np.uint64)
+    most = most_weight_bits(rows)
+    if (values == np.floor(values)).all() and (values < 1 << MAX_WEIGHT_BITS).all():
+        return values.astype(np.uint64), 0.0
+    exact = {value: Fraction(value) for value in set(values.tolist())}
+    scale = Fraction((1 << most) - 1) / max(exact.values())
+    kept = {value: max(int(part > 0), round(part * scale)) for value, part in exact.items()}
+    errors = (abs(kept[value] / (part * scale) - 1) for value, part in exact.items() if part)
+    return np.array([kept[value] for value in values.tolist()], np.uint64), float(max(errors))
+
+
+def most_weight_bits(rows: int) -> int:
+    """As many bits of a weight as fit, whatever the weights are: their number is public."""
+    return max(1, min(MAX_WEIGHT_BITS, (MAX_MASS // rows + 1).bit_length() - 1))
 
 
 def weight_bits(weights: npt.NDArray[np.uint64]) -> int:
@@ -237,8 +308,7 @@ def _with_class_weights(
         mass = np.ones(len(y), np.uint64) if heavy is None else heavy
         counts = [int((mass[y == c] > 0).sum()) for c in range(len(classes))]
         exact = [Fraction(1, count) if count else Fraction(1) for count in counts]
-        # As many bits as fit, whatever the factors are: their number is public.
-        bits = min(MAX_WEIGHT_BITS, (MAX_MASS // shape.rows + 1).bit_length() - 1)
+        bits = most_weight_bits(shape.rows)
         factors, error = _whole_factors(exact, (1 << max(0, bits - shape.weight_bits)) - 1)
         heavy = (mass * np.array(factors, np.uint64)[y.astype(np.int64)]).astype(np.uint64)
         return replace(shape, weight_bits=bits), heavy, error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
+from ..errors import InputError, SharesTogetherWarning
 from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tree, save_model
 from ..runtime import PartyReport, Progress, Ticked, local_parties
 from ..trees.model import SharedTree
@@ -30,6 +31,16 @@ class SecretModel:
     def __repr__(self) -> str:
         shape = self.facts.shape
         return f"SecretModel({shape.attributes} attributes, height {shape.height}, shared among three parties)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickling puts all three parties' shares into one stream; whoever reads it can open the tree."""
+        warnings.warn(
+            "a pickle holds all three parties' shares of the model: whoever reads it can open the tree, and reading a "
+            "pickle runs code. Use save() for one private directory a party, or hedgerow.dump() for one private file",
+            SharesTogetherWarning,
+            stacklevel=2,
+        )
+        return self.__dict__.copy()
 
     def _rows(self, columns: Sequence[Values]) -> npt.NDArray[np.uint64]:
         return np.stack(self.facts.doubled(columns))

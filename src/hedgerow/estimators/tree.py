@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -21,23 +21,28 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..errors import InputError
+from ..errors import InputError, MissingValueWarning, PublicationWarning, RoundingWarning
 from ..models import RevealedTree
+from ..models.facts import gaps_text
 from ..service.client import Client, RemoteModel
 from ..tables import Schema, read_schema
-from .prepare import Wish, prepare, public_rules
+from .prepare import Prepared, Wish, prepare, public_rules
 from .secret import SecretModel, train_secret
+from .table import (
+    Aside,
+    PlainTable,
+    as_table,
+    declared_aside,
+    form,
+    found_aside,
+    own_columns,
+    plain,
+    trained_aside,
+    without_aside,
+)
 
 Values = npt.NDArray[Any]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Plain:
-    """A checked table: column names, columns, and which of them are categories."""
-
-    names: list[str]
-    columns: list[Values]
-    categorical: list[str]
+log = logging.getLogger("hedgerow")
 
 
 class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
@@ -59,7 +64,14 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, check_targets: Any) -> Self:  # noqa: N803
         """Check, encode, share and train."""
-        table, labels = self._checked(X, _plain(y), fitted=False)
+        if self.consortium is not None:
+            raise InputError(
+                "fit() would train on local parties with this table; with 'consortium' set, use "
+                "fit_dataset(name, target) for what owners have shared there, or leave 'consortium' out"
+            )
+        self._forget()
+        y = plain(y)
+        table, labels = self._checked(X, y, fitted=False)
         check_targets(labels)
         target = getattr(y, "name", None)
         if not isinstance(target, str) or target in table.names:
@@ -72,11 +84,35 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         schema = self._declared()
         if schema is not None and schema.label is not None and not hasattr(y, "name"):
             target = schema.label.name
-        prepared = prepare(table.names, table.columns, target, labels, self._wish(), schema, weights, table.categorical)
+        prepared = prepare(
+            table.names, table.columns, target, labels, self._wish(), schema, weights, table.categorical, table.asked
+        )
+        self._tell(prepared, [name for name in table.categorical if name not in table.asked])
         self.model_: SecretModel | RemoteModel = train_secret(prepared).model
         self.schema_ = prepared.facts.schema
         self.rounding_ = prepared.rounding
         return self
+
+    def _forget(self) -> None:
+        """What an earlier fit left; one that is interrupted leaves an estimator that is not fitted."""
+        for name in ("model_", "schema_", "rounding_"):
+            self.__dict__.pop(name, None)
+
+    def _tell(self, prepared: Prepared, unasked: Sequence[str]) -> None:
+        """Say what becomes public, before it does, and what was rounded."""
+        for publication in prepared.publications:
+            log.info("becomes public of %s", publication.line)
+        texts = [publication.line for publication in prepared.publications if publication.column in unasked]
+        if texts:
+            warnings.warn(
+                f"names of categories become public: {'; '.join(texts)}. Name the columns in categorical_features to "
+                "say that this is meant",
+                PublicationWarning,
+                stacklevel=4,
+            )
+        for category, notices in ((PublicationWarning, prepared.keys), (RoundingWarning, prepared.roundings)):
+            if notices:
+                warnings.warn("; ".join(notices), category, stacklevel=4)
 
     def _declared(self) -> Schema | None:
         """The schema, read if it is a file."""
@@ -118,55 +154,46 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _columns(self, X: Any) -> list[Values]:  # noqa: N803
         check_is_fitted(self)
-        return self._checked(X, None, fitted=True)[0].columns
+        columns = self._checked(X, None, fitted=True)[0].columns
+        gaps = self.model_.facts.unknown_gaps(columns)
+        if gaps:
+            warnings.warn(f"{gaps_text(gaps)}", MissingValueWarning, stacklevel=3)
+        return columns
 
-    def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[_Plain, Any]:  # noqa: N803
-        """Rows as scikit-learn checks them; columns of categories are kept as they are and stand aside meanwhile."""
-        given = _plain(X)
-        dimensions = _form(given)
+    def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[PlainTable, Any]:  # noqa: N803
+        """Rows as scikit-learn checks them; columns that are no numbers stand aside meanwhile."""
+        given = plain(X)
+        dimensions = form(given)
         if len(dimensions) == 1:
             raise InputError("Expected 2D array, got 1D array instead: rows must be a table. Reshape your data")
-        places = self._category_places(given, fitted) if len(dimensions) == 2 else []
-        if fitted and places and dimensions[1] != self.n_features_in_:
+        aside = self._aside(as_table(given), fitted) if len(dimensions) == 2 else Aside({}, [], [])
+        if fitted and aside.columns and dimensions[1] != self.n_features_in_:
             _check_feature_names(self, given, reset=False)
             raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
-        numbers = given
-        if places:
-            if hasattr(given, "iloc"):
-                numbers = given.copy()
-                for j in places:
-                    numbers.isetitem(j, np.zeros(len(given)))
-            else:
-                numbers = np.array(given, dtype=object)
-                numbers[:, places] = 0
+        numbers = without_aside(given, aside)
         options: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
         labels = None
         if fitted:
             checked = validate_data(self, numbers, reset=False, **options)
         else:
             checked, labels = validate_data(self, numbers, y, **options)
-        columns = _own_columns(numbers, checked)
-        for j in places:
-            columns[j] = _objects(given, j)
+        columns = own_columns(numbers, checked)
+        for j, values in aside.columns.items():
+            columns[j] = values
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(columns))])]
-        return _Plain(names, columns, [names[j] for j in places]), labels
+        categorical, asked = ([names[j] for j in places] for places in (aside.categories, aside.asked))
+        return PlainTable(names, columns, categorical, asked), labels
 
-    def _category_places(self, given: Any, fitted: bool) -> list[int]:
-        """Which columns hold categories: as trained, as the parameter or the schema says, or data frame columns of
-        categories or text."""
+    def _aside(self, given: Any, fitted: bool) -> Aside:
+        """Which columns are no numbers: as trained, as the schema or the parameter says, or as they look."""
         if fitted:
-            return [j for j, column in enumerate(self.schema_.attributes) if column.kind == "category"]
-        names = [str(name) for name in getattr(given, "columns", ())]
+            return trained_aside(given, self.schema_) if form(given)[1] == self.n_features_in_ else Aside({}, [], [])
         declared = self._declared()
-        if declared is not None:
-            if self.categorical_features is not None:
-                raise InputError("the schema says which columns are categories; leave categorical_features out")
-            kinds = {column.name: column.kind for column in declared.attributes}
-            names = names or [f"x{j}" for j in range(_form(given)[1])]
-            return [j for j, name in enumerate(names) if kinds.get(name) == "category"]
+        if declared is None:
+            return found_aside(given, self.categorical_features)
         if self.categorical_features is not None:
-            return _listed(self.categorical_features, names, _form(given)[1])
-        return [j for j in range(len(names)) if hasattr(given, "iloc") and _is_category(given.iloc[:, j])]
+            raise InputError("the schema says which columns are categories; leave categorical_features out")
+        return declared_aside(given, declared)
 
     def predict(self, X: Any) -> Values:  # noqa: N803
         """Classes or estimates of rows; the parties see neither rows nor answers."""
@@ -174,7 +201,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         return self.model_.labels(columns)
 
     def _truth(self, y: Any, rows: int) -> Values:
-        labels = column_or_1d(_plain(y), warn=True)
+        labels = column_or_1d(plain(y), warn=True)
         if labels.shape != (rows,):
             raise InputError(f"{rows} rows need as many labels, not {labels.shape}")
         found: Values = labels
@@ -211,65 +238,3 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _form(given: Any) -> tuple[int, ...]:
-    """Rows and columns of what may be a table."""
-    found: tuple[int, ...] = given.shape if hasattr(given, "shape") else np.asarray(given, dtype=object).shape
-    return found
-
-
-def _listed(wanted: Any, names: Sequence[str], width: int) -> list[int]:
-    """Places of columns given by names, places or a mask."""
-    items = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
-    if items and all(isinstance(item, bool) for item in items):
-        if len(items) != width:
-            raise InputError(f"categorical_features has {len(items)} entries for {width} columns")
-        return [j for j, item in enumerate(items) if item]
-    places = []
-    for item in items:
-        if isinstance(item, str) and item in names:
-            places.append(list(names).index(item))
-        elif isinstance(item, int) and 0 <= item < width:
-            places.append(item)
-        else:
-            raise InputError(f"categorical_features: there is no column {item!r}")
-    return sorted(set(places))
-
-
-def _is_category(series: Any) -> bool:
-    """Whether a data frame's column is of categories or text."""
-    if str(series.dtype) in ("category", "string", "str"):
-        return True
-    if series.dtype != object:
-        return False
-    return not all(isinstance(value, int | float | np.number | Decimal) for value in series.dropna())
-
-
-def _objects(given: Any, place: int) -> Values:
-    """One column as plain values."""
-    column = given.iloc[:, place] if hasattr(given, "iloc") else np.asarray(given, dtype=object)[:, place]
-    return np.asarray(column, dtype=object)
-
-
-def _own_columns(given: Any, checked: Values) -> list[Values]:
-    """The checked columns; whole numbers of a data frame as they were, not as a common type made them."""
-    columns = list(checked.T)
-    for j, kind in enumerate(getattr(given, "dtypes", ())):
-        if getattr(kind, "kind", "") in ("i", "u"):
-            series = given.iloc[:, j]
-            if series.hasnans:
-                columns[j] = np.array(
-                    [None if gap else int(v) for v, gap in zip(series, series.isna(), strict=True)], object
-                )
-            else:
-                columns[j] = series.to_numpy(dtype=np.uint64 if kind.kind == "u" else np.int64)
-    return columns
-
-
-def _plain(data: Any) -> Any:
-    """pyarrow tables and columns as pandas or NumPy knows them; anything else as it is."""
-    module = type(data).__module__.partition(".")[0]
-    if module != "pyarrow":
-        return data
-    return data.to_pandas()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,9 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..sharing import RING128
 from ..tables import Column, Schema, class_numbers, encode_doubled
-from ..tables.fixed import encode_finely
+from ..tables.fixed import encode_finely, has_gaps
+from ..tables.moment import to_dates
+from ..tables.names import named
 from ..trees.predict import Errors
 from ..trees.shape import MEAN_PLACES, TreeShape
 
@@ -60,7 +62,24 @@ class ModelFacts:
         attributes = self.schema.attributes
         if len(columns) != len(attributes):
             raise InputError(f"the model has {len(attributes)} attributes, the rows have {len(columns)}")
-        return [encode_doubled(column, values) for column, values in zip(attributes, columns, strict=True)]
+        found = []
+        for column, values in zip(attributes, columns, strict=True):
+            dated = column.kind == "date" and values.dtype.kind != "M"
+            found.append(encode_doubled(column, to_dates(column.name, values) if dated else values))
+        return found
+
+    def named(self, book: Mapping[str, Mapping[str, Any]]) -> ModelFacts:
+        """The same facts with the names that hashes stand for, as far as a book knows them."""
+        columns = tuple(named(column, book) for column in self.schema.columns)
+        schema = Schema(columns)
+        label = schema.label
+        classes = label.classes if label is not None and label.kind == "label" else self.classes
+        return replace(self, schema=schema, classes=classes if self.target_column.hashed else self.classes)
+
+    def unknown_gaps(self, columns: Sequence[npt.NDArray[Any]]) -> list[str]:
+        """The attributes with missing values in these rows of which training knew none."""
+        attributes = zip(self.schema.attributes, columns, strict=False)
+        return [column.name for column, values in attributes if not column.missing and has_gaps(values)]
 
     def truth(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         """Every label's place in the list of classes, or targets as whole numbers, times 2^16."""
@@ -125,6 +144,15 @@ class ModelFacts:
         if not (fits and (not shape.regression or label.bits == shape.target_bits)):  # type: ignore[union-attr]
             raise InputError("the model's manifest contradicts itself")
         return facts
+
+
+def gaps_text(names: Sequence[str]) -> str:
+    """What happens to gaps that training did not know, in words."""
+    listed = ", ".join(f"'{name}'" for name in names)
+    return (
+        f"values of {listed} are missing, and training knew no gaps there: a missing number takes the side of the "
+        "smaller values in every test, a missing category is none of the listed ones"
+    )
 
 
 def _shape_of(entry: Any) -> TreeShape:

@@ -179,7 +179,8 @@ class RevealedTree:
             elif node.category is not None:
                 test["category"] = column.category_text(node.category)
             else:
-                test["below"] = self.threshold(node)
+                dated = column.kind == "date"
+                test["below"] = threshold_text(column, node.threshold) if dated else self.threshold(node)
                 if column.missing:
                     test["or_missing"] = True
             true, false = (plain(child) for child in node.children)

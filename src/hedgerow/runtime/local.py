@@ -57,7 +57,7 @@ class LocalParties:
                 return self._processes.run(program, *arguments, progress=progress)
             except BaseException:
                 # Parties that were interrupted in the middle of a run cannot start another one.
-                self._processes.close()
+                self._processes.abandon()
                 self._processes = None
                 raise
 

@@ -72,14 +72,17 @@ class PartyProcesses:
             for reply in self._replies():
                 assert reply == ("ready",)
         except BaseException:
-            self.close()
+            self.abandon()
             raise
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
         command = [sys.executable, "-m", "hedgerow.runtime.worker", str(theirs.fileno())]
-        self.processes.append(subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment))
+        # In a session of its own: Ctrl-C at a terminal is for the process that owns the parties, not for them.
+        self.processes.append(
+            subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True)
+        )
         theirs.close()
         self.owners.append(Connection(ours.detach()))
 
@@ -135,6 +138,12 @@ class PartyProcesses:
                 process.kill()
                 process.wait()
         self._directory.cleanup()
+
+    def abandon(self) -> None:
+        """End the parties at once, in the middle of whatever they do."""
+        for process in self.processes:
+            process.kill()
+        self.close()
 
     def __enter__(self) -> PartyProcesses:
         return self

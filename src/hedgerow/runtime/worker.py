@@ -107,7 +107,7 @@ def _token() -> list[Any]:
 
 def main(descriptor: int) -> None:
     """Connect to the peers as told by the owner, then run programs until the owner hangs up."""
-    # Ctrl-C at a terminal reaches every process of the group; the owner decides what it means.
+    # Should Ctrl-C reach this process after all: its owner decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_freed_memory()
     gc.freeze()

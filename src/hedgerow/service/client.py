@@ -17,7 +17,9 @@ from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, Ring, reconstruct, split
-from ..tables import Schema, Table, class_numbers, encode
+from ..tables import Column, Schema, Table, class_numbers, encode
+from ..tables.rounding import rounding_notices
+from ..tables.schema import ATTRIBUTES
 from ..trees.predict import Errors, probability_table
 from .consortium import load_identity, read_consortium
 from .peers import PartyConnections
@@ -51,14 +53,7 @@ class Client:
 
     def share(self, table: Table, schema: Schema, name: str, ticked: Ticked | None = None) -> str:
         """Split a table and register it at all three parties, or at none. Returns the dataset's identifier."""
-        columns = []
-        for column in schema.columns:
-            if column.kind == "label":
-                columns.append(class_numbers(column.name, table.column(column.name), column.classes))
-            elif column.kind in ("number", "category"):
-                columns.append(encode(column, table.declared([column])[0])[0])
-            else:
-                columns.append(encode(column, table.attribute(column.name, category=False, missing=False))[0])
+        columns = [_encoded(table, column)[0] for column in schema.columns]
         manifest = {"name": name, "schema": schema.entries(), "temporary": False}
         identifier = self._upload(columns, manifest, ticked)
         self._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
@@ -271,6 +266,28 @@ class RemoteModel:
     def reveal(self, counts: bool = False) -> RevealedTree:
         """The tree, if every party's policy allows it."""
         return self._client.reveal(self.facts, counts)
+
+
+def _encoded(table: Table, column: Column) -> tuple[npt.NDArray[np.uint64], float]:
+    """A column as whole numbers, as a schema declares it, and the largest rounding error."""
+    if column.kind == "label":
+        return class_numbers(column.name, table.column(column.name), column.classes), 0.0
+    return encode(column, _values(table, column))
+
+
+def _values(table: Table, column: Column) -> npt.NDArray[Any]:
+    if column.kind in ATTRIBUTES:
+        return table.declared([column])[0]
+    return table.attribute(column.name, category=False, missing=False)
+
+
+def rounding_of_table(table: Table, schema: Schema) -> list[str]:
+    """What a schema changes in a table, in words."""
+    notices = []
+    for column in schema.columns:
+        if column.kind not in ("label", "category"):
+            notices += rounding_notices(column, _values(table, column), *_encoded(table, column))
+    return notices
 
 
 def _ring_of(words: npt.NDArray[Any]) -> Ring:

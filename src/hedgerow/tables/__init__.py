@@ -1,21 +1,30 @@
 """Tables in the clear, at their owner: files, schemas, fixed-point numbers. Nothing here is shared or sent."""
 
+from .disclosure import Publication, published
 from .fixed import class_numbers, encode, encode_doubled, propose_category, propose_column
-from .reader import Table, read_table
+from .names import NameKey, hide_table, read_book, write_book
+from .reader import Reading, Table, read_table
 from .schema import Column, Schema, class_key, merge_schemas, read_schema, write_schema
 
 __all__ = [
     "Column",
+    "NameKey",
+    "Publication",
+    "Reading",
     "Schema",
     "Table",
     "class_key",
     "class_numbers",
     "encode",
     "encode_doubled",
+    "hide_table",
     "merge_schemas",
     "propose_category",
     "propose_column",
+    "published",
+    "read_book",
     "read_schema",
     "read_table",
+    "write_book",
     "write_schema",
 ]

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .schema import MAX_BITS, MAX_CATEGORIES, Column, class_key
+from .moment import KEPT, MICROSECONDS, coarsest_unit, moment_text, units_since_epoch
+from .schema import MAX_BITS, MAX_CATEGORIES, UNITS, Column, class_key
 
 MAX_DECIMALS = 15
 ROUNDED_BITS = 52
@@ -89,13 +90,46 @@ def _width(values: Values, decimals: int) -> tuple[int, bool]:
 def propose_column(name: str, values: Values, most_bits: int = MAX_BITS, kind: str = "number") -> Proposal:
     """The fewest decimals that keep every value exactly; failing that, as many as fit, with the largest error.
 
-    ``most_bits`` is what the number of rows leaves for a value. A number may be missing, a target may not.
+    ``most_bits`` is what the number of rows leaves for a value. A number may be missing, a target may not. Dates are
+    kept in the coarsest unit that keeps them exactly.
     """
+    if values.dtype.kind == "M" and kind == "number":
+        return _proposed_date(name, values, most_bits)
     present, missing = without_missing(name, values, allowed=kind == "number")
     if missing.any():
         most_bits -= 1
     found = _proposed(name, present, most_bits) if present.size else Proposal(Column(name), 0.0)
     return Proposal(replace(found.column, kind=kind, missing=bool(missing.any())), found.largest_error)
+
+
+def _proposed_date(name: str, values: Values, most_bits: int) -> Proposal:
+    """The coarsest unit that keeps dates exactly, or the finest that fits; the error is in seconds."""
+    missing = np.isnat(values)
+    present, most = values[~missing], most_bits - bool(missing.any())
+    exact = coarsest_unit(present)
+    for unit in UNITS[UNITS.index(exact) :: -1]:
+        bits, signed = _width(units_since_epoch(present, unit), 0)
+        if bits <= most:
+            column = Column(name, "date", bits=bits, signed=signed, missing=bool(missing.any()), unit=unit)
+            return Proposal(column, _date_error(present, unit))
+    raise InputError(f"column '{name}': its dates need {bits} bits and the rows leave {most}; train on fewer rows")
+
+
+def _date_error(present: Values, unit: str) -> float:
+    """The largest part of a date, in seconds, that a unit cuts off."""
+    cut = present.astype(KEPT).astype(np.int64) % MICROSECONDS[unit]
+    return float(cut.max(initial=0)) / 1e6
+
+
+def _dates_inside(column: Column, values: Values, gaps: bool = False) -> tuple[Values, npt.NDArray[np.bool_]]:
+    """Dates as whole units since 1970, and which are missing; with ``gaps`` they may, whatever is declared."""
+    if values.dtype.kind != "M":
+        raise InputError(f"column '{column.name}' does not hold dates, which is what the schema declares")
+    missing: npt.NDArray[np.bool_] = np.isnat(values)
+    if missing.any() and not (gaps or column.missing):
+        row = int(np.flatnonzero(missing)[0]) + 1
+        raise InputError(f"column '{column.name}', row {row}: a date is missing; declare 'missing = true' or fill it")
+    return units_since_epoch(values[~missing], column.unit), missing
 
 
 def _proposed(name: str, values: Values, most_bits: int) -> Proposal:
@@ -169,29 +203,43 @@ def encode(column: Column, values: Values) -> tuple[npt.NDArray[np.uint64], floa
     """Values as whole numbers from 0 on in the column's width, categories as places; and the largest rounding error."""
     if column.kind == "category":
         return _places(column, values, unknown=None), 0.0
-    present, missing = without_missing(column.name, values, column.missing)
-    whole = _whole(present, column.decimals)
+    if column.kind == "date":
+        whole, missing = _dates_inside(column, values)
+    else:
+        present, missing = without_missing(column.name, values, column.missing)
+        whole = _whole(present, column.decimals)
     low, high = -column.offset, (1 << column.bits) - 1 - column.offset
     if whole.size and (int(whole.min()) < low or int(whole.max()) > high):
         at_fault = np.flatnonzero((whole < low) | (whole > high))[0]
         row = int(np.flatnonzero(~missing)[at_fault]) + 1
         raise InputError(
-            f"column '{column.name}', row {row}: the value does not fit the schema's {column.bits} bits with "
-            f"{column.decimals} decimals; widen the schema or check the value"
+            f"column '{column.name}', row {row}: the value does not fit the schema's {column.bits} bits "
+            f"{_precision(column)}; widen the schema or check the value"
         )
-    return _filled(column, whole + column.offset, missing, 1), _error(present, whole, column.decimals)
+    dated = column.kind == "date"
+    error = _date_error(values[~missing], column.unit) if dated else _error(present, whole, column.decimals)
+    return _filled(column, whole + column.offset, missing, 1), error
+
+
+def _precision(column: Column) -> str:
+    return f"of {column.unit}s since 1970" if column.kind == "date" else f"with {column.decimals} decimals"
 
 
 def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
     """⌊2·v·10^decimals⌋ from 0 on, for prediction; what lies outside the schema's range is moved to its end.
 
-    Every test is 2v < t with a whole t inside the range, so neither the rounding down nor the moving changes it.
-    Categories are not doubled; one that is not listed gets the place behind the last.
+    Every test is 2v < t with a whole t inside the range, so neither the rounding down nor the moving changes it. A gap
+    is 0, below every t, whether or not training knew gaps. Categories are not doubled; one that is not listed, or a gap
+    where none were known, gets the place behind the last.
     """
     if column.kind == "category":
         return _places(column, values, unknown=column.places)
-    present, missing = without_missing(column.name, values, column.missing)
     low, high = -column.offset, (1 << column.bits) - 1 - column.offset
+    if column.kind == "date":
+        # A time belongs to the unit it falls into, in training as here, so that "before the 5th" is exact.
+        units, missing = _dates_inside(column, values, gaps=True)
+        return _filled(column, np.clip(units, low, high) * 2 - 2 * low + (units > high), missing, 2)
+    present, missing = without_missing(column.name, values, allowed=True)
     if present.dtype.kind == "f":
         doubled = np.rint(2 * _scaled(present, column.decimals))
         # The product is rounded; the quotient says on which side of the half grid a value really lies.
@@ -252,6 +300,15 @@ def _places(column: Column, values: Values, unknown: int | None) -> npt.NDArray[
     return np.array(found, np.uint64)
 
 
+def has_gaps(values: Values) -> bool:
+    """Whether a value of any column is missing."""
+    if values.dtype.kind == "M":
+        return bool(np.isnat(values).any())
+    if values.dtype.kind == "f":
+        return bool(np.isnan(values).any())
+    return values.dtype == object and any(category_key(value) is None for value in set(values.tolist()))
+
+
 def is_missing_test(column: Column, threshold: int) -> bool:
     """Whether a trained threshold of a number asks if the value is missing."""
     return column.missing and threshold < 2 * column.base
@@ -296,8 +353,10 @@ def threshold_units(column: Column, threshold: int) -> float:
 
 
 def threshold_text(column: Column, threshold: int) -> str:
-    """A trained threshold in the column's own units, every digit of it."""
+    """A trained threshold in the column's own units, every digit of it; of dates the first one on the other side."""
     doubled = threshold - 2 * (column.offset + column.base)
+    if column.kind == "date":
+        return moment_text(-(-doubled // 2), column.unit)
     return decimal_text(Decimal(5 * doubled).scaleb(-1 - column.decimals))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,21 @@ from ..errors import InputError
 MAX_COLUMNS = 10_000
 MAX_BITS = 62
 MAX_CATEGORIES = 1000
-KINDS = ("number", "category", "label", "target", "weight")
-NUMBERS = ("number", "target", "weight")
+MAX_CLASSES = 1000
+KINDS = ("number", "date", "category", "label", "target", "weight")
+NUMBERS = ("number", "date", "target", "weight")
+UNITS = ("day", "second", "millisecond", "microsecond")
 FIELDS = {
     "number": ("decimals", "bits", "signed", "missing"),
-    "category": ("categories", "missing"),
-    "label": ("classes",),
+    "date": ("unit", "bits", "signed", "missing"),
+    "category": ("categories", "missing", "hashed"),
+    "label": ("classes", "hashed"),
     "target": ("decimals", "bits", "signed"),
     "weight": ("bits",),
 }
 """What a column of a kind declares besides its name."""
+ATTRIBUTES = ("number", "date", "category")
+"""What a tree can test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,11 @@ class Column:
     """One column.
 
     A *number* or a *target* (a number to be estimated) v is kept as the whole number v·10^decimals, in ``bits`` bits,
-    one of them the sign where ``signed``. A *category* is one of ``categories``, kept as its place in the list, and a
-    *label* one of ``classes``. A *weight* is a whole number from 0 on. Where ``missing``, a value may be absent: an
-    absent number stands below every number, and "absent" is one more category.
+    one of them the sign where ``signed``. A *date* is kept as whole units since 1970. A *category* is one of
+    ``categories``, kept as its place in the list, and a *label* one of ``classes``; where ``hashed``, the lists hold
+    keyed hashes of names, and it is the key's fingerprint. A *weight* is a whole number from 0 on. Where ``missing``, a
+    value may be absent: an absent number stands below every number, and "absent" is one more category. Classes are
+    text, numbers or truth values; predictions are of the same type.
     """
 
     name: str
@@ -41,9 +48,11 @@ class Column:
     decimals: int = 0
     bits: int = 1
     signed: bool = False
-    classes: tuple[str, ...] = ()
+    classes: tuple[Any, ...] = ()
     categories: tuple[str, ...] = ()
     missing: bool = False
+    unit: str = ""
+    hashed: str = ""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -64,8 +73,11 @@ class Column:
             raise InputError(
                 f"column '{self.name}': {self.places:,} categories; at most {MAX_CATEGORIES:,} are supported"
             )
+        if self.kind == "date" and self.unit not in UNITS:
+            raise InputError(f"column '{self.name}': a date needs a unit, one of {', '.join(UNITS)}")
         unused = {"decimals": self.decimals, "bits": self.bits - 1, "signed": self.signed, "classes": self.classes,
-                  "categories": self.categories, "missing": self.missing}  # fmt: skip
+                  "categories": self.categories, "missing": self.missing, "unit": self.unit,
+                  "hashed": self.hashed}  # fmt: skip
         for field, value in unused.items():
             if value and field not in FIELDS[self.kind]:
                 raise InputError(f"column '{self.name}': a {self.kind} has no '{field}'")
@@ -91,6 +103,17 @@ class Column:
         """How many categories there are, the missing one included."""
         return len(self.categories) + self.missing
 
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """What stands for classes or categories."""
+        return self.classes if self.kind == "label" else self.categories
+
+    def with_names(self, names: Sequence[str], hashed: str) -> Column:
+        """The same column with other names of its classes or categories."""
+        if self.kind == "label":
+            return replace(self, hashed=hashed, classes=tuple(names))
+        return replace(self, hashed=hashed, categories=tuple(names))
+
     def category_text(self, place: int) -> str | None:
         """A category by its place; None for the missing one."""
         return self.categories[place] if place < len(self.categories) else None
@@ -100,7 +123,7 @@ class Column:
         fields: dict[str, Any] = {"name": self.name, "kind": self.kind}
         for field in FIELDS[self.kind]:
             value = getattr(self, field)
-            if field not in ("signed", "missing") or value:
+            if field not in ("signed", "missing", "hashed") or value:
                 fields[field] = list(value) if isinstance(value, tuple) else value
         return fields
 
@@ -131,7 +154,7 @@ class Schema:
     @property
     def attributes(self) -> list[Column]:
         """The columns a tree may test."""
-        return [column for column in self.columns if column.kind in ("number", "category")]
+        return [column for column in self.columns if column.kind in ATTRIBUTES]
 
     @property
     def label(self) -> Column | None:
@@ -149,9 +172,14 @@ class Schema:
         return [column.name for column in self.columns if column.kind == "category"]
 
     @property
+    def date_names(self) -> list[str]:
+        """The columns of dates."""
+        return [column.name for column in self.columns if column.kind == "date"]
+
+    @property
     def value_bits(self) -> int:
         """Bits of the widest number among the attributes."""
-        return max((column.width for column in self.attributes if column.kind == "number"), default=1)
+        return max((column.width for column in self.attributes if column.kind != "category"), default=1)
 
     @property
     def categories(self) -> tuple[int, ...]:
@@ -176,13 +204,18 @@ class Schema:
             if unknown:
                 raise InputError(f"unknown field in the schema: {', '.join(sorted(unknown))}")
             types = {"name": str, "kind": str, "decimals": int, "bits": int, "signed": bool, "classes": list,
-                     "categories": list, "missing": bool}  # fmt: skip
+                     "categories": list, "missing": bool, "unit": str, "hashed": str}  # fmt: skip
             for field, value in entry.items():
                 if not isinstance(value, types[field]) or (types[field] is int and isinstance(value, bool)):
-                    raise InputError(f"schema field '{field}' must be {types[field].__name__}, not {value!r}")
+                    raise InputError(
+                        f"schema field '{field}' must be {types[field].__name__}, not {type(value).__name__}"
+                    )
             if "name" not in entry:
                 raise InputError("a schema column has no name")
-            lists = {field: tuple(map(str, entry[field])) for field in ("classes", "categories") if field in entry}
+            classes, categories = entry.get("classes", ()), entry.get("categories", ())
+            if any(not isinstance(value, str | int | float) for value in classes):
+                raise InputError(f"column '{entry['name']}': classes are text, numbers or truth values")
+            lists = {"classes": tuple(classes), "categories": tuple(map(str, categories))}
             columns.append(Column(**(entry | lists)))
         return Schema(tuple(columns))
 
@@ -196,14 +229,37 @@ def merge_schemas(one: Schema, other: Schema) -> Schema:
 
 def _merged(a: Column, b: Column) -> Column:
     missing = a.missing or b.missing
-    if a.kind == "label":
-        return Column(a.name, "label", classes=tuple(sorted({*a.classes, *b.classes})))
-    if a.kind == "category":
-        return Column(a.name, "category", categories=tuple(sorted({*a.categories, *b.categories})), missing=missing)
+    if a.kind in ("label", "category"):
+        if a.hashed != b.hashed:
+            raise InputError(
+                f"column '{a.name}': one schema has the names, or hashes of another key; agree on one key for all"
+            )
+        names = {class_key(name) if a.kind == "label" else name: name for name in (*b.names, *a.names)}
+        return replace(a, missing=missing).with_names(sorted_classes(names.values()), a.hashed)
+    if a.kind == "date":
+        unit = max(a.unit, b.unit, key=UNITS.index)
+        signed = a.signed or b.signed
+        sizes = [c.bits - c.signed + _finer_bits(c.unit, unit) for c in (a, b)]
+        return Column(a.name, "date", bits=max(sizes) + signed, signed=signed, missing=missing, unit=unit)
     decimals, signed = max(a.decimals, b.decimals), a.signed or b.signed
     # A value below 2^k has at most k bits more for every factor of two in the power of ten it is scaled by.
     sizes = [c.bits - c.signed + (10 ** (decimals - c.decimals) - 1).bit_length() for c in (a, b)]
     return Column(a.name, a.kind, decimals, max(sizes) + signed, signed, missing=missing)
+
+
+def sorted_classes(values: Iterable[Any]) -> list[Any]:
+    """Classes in order; as text where they are of several types."""
+    found = list(values)
+    try:
+        return sorted(found)
+    except TypeError:
+        return sorted(map(str, found))
+
+
+def _finer_bits(unit: str, finer: str) -> int:
+    """How many bits more a date needs in a finer unit."""
+    sizes = dict(zip(UNITS, (86_400_000_000, 1_000_000, 1_000, 1), strict=True))
+    return (sizes[unit] // sizes[finer] - 1).bit_length()
 
 
 def check_names(names: Sequence[str]) -> None:

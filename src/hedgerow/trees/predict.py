@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..oblivious.packed import cut, pad, padded
-from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, widen
+from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, truncate, widen
 from ..sharing import RING32, RING64, RING128, ArithmeticShare, Context, public
 from .feature import feature_values, in_declared_range
 from .lookup import ONE_HOT_NODES, lookup
@@ -128,9 +128,12 @@ def squared_errors(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticSh
     """Of true and predicted targets in 2^64, both times 2^16 and below 2^61 in size: the sum of squared errors times
     2^32, the sum of the true ones times 2^16 and the sum of their squares times 2^32; three items of 2^128.
 
-    Cost: one widening of both and one round of squares. Reveals: nothing beyond shapes.
+    True ones beyond that size are cut to it: widened as they are, they would make the sums depend on how numbers are
+    shared. Cost: one truncation, one widening of both and one round of squares. Reveals: nothing beyond shapes.
     """
     count = len(truth)
+    offset = public(ctx, [1 << 61], RING64)
+    truth = truncate(ctx.step("range"), truth + offset, 62, RING64) - offset
     # Widening takes no negative numbers.
     lifted = ArithmeticShare.concatenate([predicted - truth, truth]) + public(ctx, [1 << 62], RING64)
     both = widen(ctx.step("widen"), lifted, RING128) - public(ctx, [1 << 62], RING128)

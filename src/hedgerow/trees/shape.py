@@ -13,13 +13,12 @@ import numpy.typing as npt
 from ..errors import ExactnessError, InputError
 from ..reference.tree import Problem, tested_categories
 from ..sharing import RING16, RING32, RING64, RING128, Ring
-from ..tables.schema import MAX_CATEGORIES
+from ..tables.schema import MAX_CATEGORIES, MAX_CLASSES
 
 MAX_HEIGHT = 62
 MAX_VALUE_BITS = 62
 MAX_TARGET_BITS = 40
 MAX_WEIGHT_BITS = 16
-MAX_CLASSES = 1000
 MAX_MASS = 2_642_245
 """The largest total weight W with W^3/4 below 2^62."""
 DECIMAL = r"[0-9]{1,99}(\.[0-9]{1,99})?"

@@ -1,0 +1,1 @@
+"""Made-up tables that come with the package, to try things on."""

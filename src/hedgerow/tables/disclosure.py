@@ -1,0 +1,124 @@
+"""What of a table becomes public, column by column, and what does not without its owner's insisting.
+
+Names of categories and classes stand in the schema, which every owner, party and analyst sees. A column of few, often
+repeated texts is published after being shown; anything else that would publish values is refused with the remedies
+named, because most such columns are ids, free text, dates, or numbers written in another country's way. A schema that
+declares the column, or a word on the command line, is insisting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .moment import looks_dated
+from .schema import Column
+from .spelling import Spelling
+
+MOST_VALUES = 64
+"""A column of text with more different values is not published unasked. Of the real tables the tests know, adult's
+countries are the longest list of categories, with 41."""
+MOST_ONCE = 0.05
+"""Values that occur once are about one person each. In the real tables they make up less than 0.01 % of the rows, in
+columns of names, notes or ids nearly all of them."""
+MOST_CLASSES = 100
+"""The real tables have up to 7 classes; a target with more than a hundred values is nearly always a number."""
+LEAST_ROWS_OF_A_KEY = 30
+"""In a shorter table whole numbers may all differ by chance: 30 ages do so with a probability below 1 %."""
+
+Values = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What becomes public of one column: in words, the names that do, and whether it may have been meant otherwise."""
+
+    column: str
+    kind: str
+    told: str
+    names: tuple[Any, ...] = ()
+    warning: str = ""
+
+    @property
+    def line(self) -> str:
+        """The whole of it in one line, with the first names."""
+        shown = ", ".join(map(str, self.names[:12])) + (", …" if len(self.names) > 12 else "")
+        return f"'{self.column}': {self.told}" + (f": {shown}" if shown else "")
+
+
+def published(column: Column, warning: str = "") -> Publication:
+    """What a schema tells about a column."""
+    gaps = ", that values are missing" if column.missing else ""
+    names = column.names
+    if column.kind == "label":
+        told = f"{len(names)} classes{' as keyed hashes' if column.hashed else ' by name'}"
+    elif column.kind == "category":
+        told = f"{len(names)} categories{' as keyed hashes' if column.hashed else ' by name'}{gaps}"
+    elif column.kind == "date":
+        told = f"dates by the {column.unit}, {column.bits} bits{gaps}"
+    else:
+        sign = ", that some are negative" if column.signed else ""
+        decimals = f"{column.decimals} decimals, " if column.decimals else ""
+        told = f"{column.kind}, {decimals}{column.bits} bits{sign}{gaps}"
+    return Publication(column.name, column.kind, told, names, warning)
+
+
+def category_refusal(name: str, values: Values) -> str | None:
+    """Why a column of text is not published unasked, with what to do; None if it is."""
+    texts = [value for value in values.tolist() if isinstance(value, str)]
+    counts = Counter(texts)
+    once = sum(count == 1 for count in counts.values())
+    if len(counts) <= MOST_VALUES and (once == 0 or once < MOST_ONCE * len(values)):
+        return None
+    if len(counts) > MOST_VALUES:
+        reason = f"{len(counts):,} different texts"
+    else:
+        reason = f"{len(counts):,} different texts, {once:,} of which occur once"
+    return (
+        f"column '{name}' has {reason}, and all of them would become public as categories. "
+        f"{_hint(name, list(counts))}Leave the column out (--ignore '{name}'), or insist (--category '{name}'; in "
+        f"Python categorical_features=['{name}'])"
+    )
+
+
+def _hint(name: str, texts: Sequence[str]) -> str:
+    """What such texts probably are, if they are not categories."""
+    for spelling, option in ((Spelling(",", "."), "--decimal ,"), (Spelling(".", ","), "--thousands ,")):
+        if spelling.numbers(texts) is not None:
+            return f"They look like numbers with {spelling.words}: say {option} if they are. "
+    if looks_dated(texts):
+        return f"They look like dates: say --date '{name}' if they are. "
+    return ""
+
+
+def class_refusal(name: str, labels: Values) -> str | None:
+    """Why the values of a label are not published as classes unasked, with what to do; None if they are."""
+    distinct = set(labels.tolist())
+    fractions = any(isinstance(value, float) and value != int(value) for value in distinct if _finite(value))
+    if not fractions and len(distinct) <= MOST_CLASSES:
+        return None
+    reason = "has fractions" if fractions else f"has {len(distinct):,} different values"
+    return (
+        f"the label column '{name}' {reason}, and all of its values would become public as classes. If a number is to "
+        f"be estimated, say --regression (in Python hedgerow.DecisionTreeRegressor); if they are classes, insist with "
+        f"--category '{name}' or a schema that lists them"
+    )
+
+
+def _finite(value: Any) -> bool:
+    return not isinstance(value, float) or bool(np.isfinite(value))
+
+
+def key_warning(name: str, values: Values) -> str:
+    """A word about whole numbers that all differ: they may be a key of persons or cases; empty where there is none."""
+    if values.dtype.kind not in "iu" or len(values) < LEAST_ROWS_OF_A_KEY or len(np.unique(values)) < len(values):
+        return ""
+    return (
+        f"every row has another value of '{name}': it may be a key of persons or cases, whose values would become "
+        "thresholds of an opened tree. Leave it out if it is"
+    )
