@@ -153,7 +153,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
 
     def _columns(self, X: Any) -> list[Values]:  # noqa: N803
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         columns = self._checked(X, None, fitted=True)[0].columns
         gaps = self.model_.facts.unknown_gaps(columns)
         if gaps:
@@ -209,12 +209,12 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
 
     def reveal(self, counts: bool = False) -> RevealedTree:
         """Open the tree. ``counts`` also opens how many training rows of each class (or their sum) reached a node."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         return self.model_.reveal(counts)
 
     def save(self, directory: Any) -> None:
         """Write one private directory for every party's shares."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         if isinstance(self.model_, RemoteModel):
             raise InputError("the consortium's parties keep this model; there is nothing to save here")
         self.model_.save(Path(directory))
