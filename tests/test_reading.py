@@ -134,7 +134,9 @@ def test_parquet_of_pandas_has_no_index_and_keeps_its_types(tmp_path):
         {
             "n": pd.array([1, None, 3], "Int64"),
             "day": pd.to_datetime(["2024-01-01", None, "2024-03-05"]),
-            "zoned": pd.to_datetime(["2024-01-01 01:00", "2024-01-02 01:00", "2024-01-03 01:00"]).tz_localize("Europe/Berlin"),
+            "zoned": pd.to_datetime(["2024-01-01 01:00", "2024-01-02 01:00", "2024-01-03 01:00"]).tz_localize(
+                "Europe/Berlin"
+            ),
             "long": pd.to_timedelta([1, 90, 3600], "s"),
             "kind": pd.Categorical(["x", "y", "x"]),
             "text": pd.array(["u", None, "v"], "string"),

@@ -21,6 +21,7 @@ from ..bench.training import bench_train, random_table, read_table, train_once
 from ..bench.training import compare as compare_algorithms
 from ..runtime import PartyProcesses
 from ..trees.shape import check_table
+from . import screen
 
 app = typer.Typer(
     help="Measure protocols on three real processes over mutual TLS on loopback.",
@@ -239,6 +240,7 @@ def tables(
     as_json: JsonOption = False,
 ) -> None:
     """Run the paper's three tables again (height, rows, attributes) and write them beside the paper's figures."""
+    screen.check_file(out)
     results = run_tables(algorithm.value, repeat, limit)
     out.write_text("# The paper's tables, run again\n\n" + as_markdown(results, algorithm.value))
     draw_tables(results, out.with_suffix(".png"))
@@ -251,6 +253,7 @@ def complexity(
     as_json: JsonOption = False,
 ) -> None:
     """Count non-free operations of the paper's method and of the two before it, and draw them."""
+    screen.check_file(picture)
     measured = measure()
     draw(measured, picture)
     if as_json:

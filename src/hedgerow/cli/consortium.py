@@ -45,8 +45,8 @@ def init(
     member: Annotated[list[str], typer.Option(help="NAME:owner, NAME:analyst or NAME:owner+analyst; several times.")],
     name: Annotated[str, typer.Option(help="A name for the consortium.")] = "consortium",
     days: Annotated[int, typer.Option(min=30, help="How long certificates are valid.")] = 825,
-    ca: Annotated[Path | None, typer.Option(help="Import this authority's certificate …")] = None,
-    ca_key: Annotated[Path | None, typer.Option(help="… and its key, instead of making one.")] = None,
+    ca: Annotated[Path | None, typer.Option(help="Use this authority's certificate instead of making one.")] = None,
+    ca_key: Annotated[Path | None, typer.Option(help="The key of that authority.")] = None,
 ) -> None:
     """Make an authority, certificates for three parties and all members, and their settings, ready to hand out.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..models.picture import FORMATS
 from . import screen
 from .predict import ConsortiumOption, ModelName, open_model
 from .reading import NameBooks
@@ -21,12 +22,18 @@ class Format(StrEnum):
     json = "json"
     dot = "dot"
     png = "png"
+    svg = "svg"
+    pdf = "pdf"
 
 
 def reveal(
     model: ModelName,
-    format: Annotated[Format, typer.Option(help="text, json, dot (Graphviz) or png (a picture).")] = Format.text,
-    out: Annotated[Path | None, typer.Option(help="A file; a picture goes to tree.png if not given.")] = None,
+    format: Annotated[
+        Format, typer.Option(help="text, json, dot (Graphviz), or a picture: png, svg, pdf.")
+    ] = Format.text,
+    out: Annotated[
+        Path | None, typer.Option(help="A file; a picture goes to tree.png and the like if not given.")
+    ] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Open training rows per class and node too.")] = False,
     names: NameBooks = None,
     consortium: ConsortiumOption = None,
@@ -36,11 +43,11 @@ def reveal(
 
     Example: hedgerow reveal model/ --format png --out tree.png
     """
-    screen.check_file(out)
+    screen.check_file(out or (Path(f"tree.{format.value}") if format.value in FORMATS else None))
     tree = open_model(model, consortium, identity, names).reveal(counts)
-    if format is Format.png:
-        path = out or Path("tree.png")
-        tree.plot(path)
+    if format.value in FORMATS:
+        path = out or Path(f"tree.{format.value}")
+        tree.plot(path, format=format.value)
         screen.notes().print(f"wrote {path}")
         return
     texts = {Format.text: tree.export_text, Format.json: lambda: tree.to_json() + "\n", Format.dot: tree.to_dot}

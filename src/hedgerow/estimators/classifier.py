@@ -20,7 +20,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
 
     ``fit`` plays the data owner: it splits the table into shares and has three local party processes train on them.
     Afterwards the model exists only as the parties' shares; ``predict`` opens predictions and nothing else, and
-    :meth:`reveal` opens the tree.
+    :meth:`reveal` opens the tree. Local parties protect nobody from the person at this machine.
 
     Parameters
     ----------
@@ -36,14 +36,16 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         Weights by class. Fractions are scaled to whole numbers, rounded where those get too large (see ``rounding_``).
         Weights in a dict are public; "balanced" weighs rows in secret.
     categorical_features : list of names, places or a mask, or None, default=None
-        Columns that are categories, tested for equality. By default those of a data frame that hold categories or text.
-        Their lists of categories become public.
+        Columns that are categories, tested for equality; naming them says that their values may become public. By
+        default columns of few, often repeated texts, with a warning; other columns of text are refused.
     schema : Schema, path or None, default=None
         Declared columns (see ``hedgerow inspect``). Without it the fewest decimals that keep a column exactly are
         found; columns that no few decimals represent are rounded, see ``rounding_``.
     consortium, identity : path or None, default=None
         For :meth:`fit_dataset`: a ``consortium.toml`` and the directory of your key and certificate (by default the
-        same directory).
+        same directory). :meth:`fit` refuses them: it would train on local parties.
+    verbose : int, default=0
+        1 prints what becomes public, layers and steps. The logger "hedgerow" has the same at level INFO.
 
     Attributes
     ----------
@@ -71,6 +73,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         schema: Any = None,
         consortium: Any = None,
         identity: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.algorithm = algorithm
@@ -82,6 +85,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         self.schema = schema
         self.consortium = consortium
         self.identity = identity
+        self.verbose = verbose
 
     def _wish(self) -> Wish:
         return Wish(
@@ -94,9 +98,10 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeClassifier:  # noqa: N803
-        """Train on rows ``X`` (NumPy, pandas or pyarrow; NaN is a missing value) and labels ``y``.
+        """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and labels ``y``.
 
-        ``sample_weight`` are whole numbers, kept secret; a row of weight 0 does not exist, and nothing shows which do.
+        ``sample_weight`` are kept secret; rows of weight 0 are ignored, and nobody can tell which they are. Whole
+        numbers are kept as they are, fractions rounded in proportion to the largest (see docs/how-to.md).
         """
         return self._learn(X, y, sample_weight, check_classification_targets)
 

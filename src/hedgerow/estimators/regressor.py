@@ -33,6 +33,7 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
         schema: Any = None,
         consortium: Any = None,
         identity: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -42,6 +43,7 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
         self.schema = schema
         self.consortium = consortium
         self.identity = identity
+        self.verbose = verbose
 
     def _wish(self) -> Wish:
         return Wish(
@@ -54,9 +56,9 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor:  # noqa: N803
-        """Train on rows ``X`` (NumPy, pandas or pyarrow; NaN is a missing value) and numbers ``y``.
+        """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and numbers ``y``.
 
-        ``sample_weight`` are whole numbers, kept secret; a row of weight 0 does not exist, and nothing shows which do.
+        ``sample_weight`` are kept secret; rows of weight 0 are ignored, and nobody can tell which they are.
         """
         return self._learn(X, y, sample_weight, lambda labels: _check_y(labels, y_numeric=True, estimator=self))
 

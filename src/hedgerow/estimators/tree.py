@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 from ..errors import InputError, MissingValueWarning, PublicationWarning, RoundingWarning
 from ..models import RevealedTree
 from ..models.facts import gaps_text
+from ..runtime import Moment
 from ..service.client import Client, RemoteModel
 from ..tables import Schema, read_schema
 from .prepare import Prepared, Wish, prepare, public_rules
@@ -57,6 +58,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     min_samples_split: int | float
     min_samples_leaf: int | float
     min_impurity_decrease: float
+    verbose: int
 
     @abstractmethod
     def _wish(self) -> Wish:
@@ -88,7 +90,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             table.names, table.columns, target, labels, self._wish(), schema, weights, table.categorical, table.asked
         )
         self._tell(prepared, [name for name in table.categorical if name not in table.asked])
-        self.model_: SecretModel | RemoteModel = train_secret(prepared).model
+        self.model_: SecretModel | RemoteModel = train_secret(prepared, self._progress).model
         self.schema_ = prepared.facts.schema
         self.rounding_ = prepared.rounding
         return self
@@ -101,7 +103,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     def _tell(self, prepared: Prepared, unasked: Sequence[str]) -> None:
         """Say what becomes public, before it does, and what was rounded."""
         for publication in prepared.publications:
-            log.info("becomes public of %s", publication.line)
+            self._say(f"becomes public of {publication.line}")
         texts = [publication.line for publication in prepared.publications if publication.column in unasked]
         if texts:
             warnings.warn(
@@ -113,6 +115,16 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         for category, notices in ((PublicationWarning, prepared.keys), (RoundingWarning, prepared.roundings)):
             if notices:
                 warnings.warn("; ".join(notices), category, stacklevel=4)
+
+    def _say(self, line: str) -> None:
+        """To the log, and with ``verbose`` to standard output."""
+        log.info("%s", line)
+        if self.verbose:
+            print(f"[hedgerow] {line}", flush=True)
+
+    def _progress(self, moment: Moment) -> None:
+        layer = f"layer {moment.layer + 1} of {self.max_depth}: " if moment.layer < self.max_depth else ""
+        self._say(f"{layer}{moment.step} ({moment.rounds:,} rounds, {moment.sent / 1e6:.1f} MB sent by a party)")
 
     def _declared(self) -> Schema | None:
         """The schema, read if it is a file."""

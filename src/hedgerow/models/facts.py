@@ -19,6 +19,7 @@ from ..tables.moment import to_dates
 from ..tables.names import named
 from ..trees.predict import Errors
 from ..trees.shape import MEAN_PLACES, TreeShape
+from .confusion import ConfusionMatrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,10 @@ class ModelFacts:
             return encode_finely(self.target_column, labels, MEAN_PLACES)
         return class_numbers(self.target, labels, self.classes)
 
-    def matrix(self, opened: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def matrix(self, opened: npt.NDArray[Any]) -> ConfusionMatrix:
         """An opened confusion matrix ``[true, predicted]``."""
         self.need_classes()
-        return opened.astype(np.int64).reshape(self.shape.classes, self.shape.classes)
+        return ConfusionMatrix(opened.astype(np.int64).reshape(self.shape.classes, self.shape.classes), self.classes)
 
     def errors(self, opened: npt.NDArray[Any], rows: int) -> Errors:
         """What the opened sums of squared errors say."""

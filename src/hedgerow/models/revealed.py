@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..tables import Column
 from ..tables.fixed import at_most, is_missing_test, threshold_text, threshold_units
 from ..trees.model import SharedTree, decode, reconstruct_tree
 from .facts import ModelFacts
+from .rows import reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +207,23 @@ class RevealedTree:
     def _caption(self, node: RevealedNode) -> str:
         counts = ""
         if node.counts is not None:
-            rows = node.counts[0] if self.facts.shape.regression else sum(node.counts)
-            counts = f"\n{rows} rows"
+            mass = node.counts[0] if self.facts.shape.regression else sum(node.counts)
+            counts = f"\nweight {mass}" if self.facts.shape.weighted else f"\n{mass} row{'s' * (mass != 1)}"
             if not self.facts.shape.regression:
-                counts += f": {' / '.join(map(str, node.counts))}"
+                parts = textwrap.wrap(" / ".join(map(str, node.counts)), 30, break_long_words=False)
+                counts += ":" + ("\n" if len(parts) > 1 else " ") + "\n".join(parts)
         if node.children is None:
             return self._outcome(node) + counts
         return self._answers(node)[0].replace(" <  ", " < ") + counts
 
-    def plot(self, path: Path | str | None = None, ax: Any = None) -> Any:
-        """Draw the tree with Matplotlib, into ``ax`` or a new figure, and with ``path`` to a file; returns the axes."""
+    def plot(self, path: Any = None, ax: Any = None, format: str | None = None) -> Any:
+        """Draw the tree with Matplotlib, into ``ax`` or a new figure, and with ``path`` to a file; returns the axes.
+
+        The file is written as ``format`` says (png, svg or pdf), or as its name ends.
+        """
         from .picture import draw_tree
 
-        return draw_tree(self, self._caption, path, ax)
+        return draw_tree(self, self._caption, path, ax, format)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
@@ -240,28 +246,48 @@ class RevealedTree:
 
     def predict(self, x: Any) -> npt.NDArray[Any]:
         """Classes or estimates of plain rows ``x[row, attribute]``, in the table's own units."""
-        names = self.facts.attribute_names
-        if hasattr(x, "columns") and set(names) <= set(x.columns):
-            columns = [np.asarray(x[name]) for name in names]
-        else:
-            table = np.asarray(x)
-            if table.ndim != 2:
-                raise InputError(f"rows must be a table, not an array with {table.ndim} dimensions")
-            columns = list(table.T)
-        values = self.facts.doubled(columns)
-        labels = np.empty(len(values[0]), np.int64)
+        leaves, _, nodes = reached(self, x)
+        labels = np.array([node.label or 0 for node in nodes], np.int64)
+        return self.facts.labels(labels[leaves])
 
-        def fill(node: RevealedNode, rows: npt.NDArray[Any]) -> None:
-            if node.children is None:
-                labels[rows] = node.label or 0
-                return
-            mine = values[node.attribute][rows]
-            passes = mine < node.threshold if node.category is None else mine == node.category
-            fill(node.children[0], rows[passes])
-            fill(node.children[1], rows[~passes])
+    def predict_proba(self, x: Any) -> npt.NDArray[np.float64]:
+        """Shares of each class in the weight of the training rows of a row's leaf; needs opened counts."""
+        self.facts.need_classes()
+        if self.root.counts is None:
+            raise InputError("probabilities need the leaves' counts: call reveal(counts=True)")
+        leaves, _, nodes = reached(self, x)
+        counts = np.array([node.counts for node in nodes], float)
+        shares: npt.NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return shares[leaves]
 
-        fill(self.root, np.arange(len(labels)))
-        return self.facts.labels(labels)
+    def predict_log_proba(self, x: Any) -> npt.NDArray[np.float64]:
+        """Logarithms of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(x))
+
+    def apply(self, x: Any) -> npt.NDArray[np.int64]:
+        """The number of every row's leaf; nodes are numbered depth first, the true side first, as in scikit-learn."""
+        return reached(self, x)[0]
+
+    def decision_path(self, x: Any) -> Any:
+        """Which nodes every row passes, as a sparse matrix ``[row, node]``."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(reached(self, x)[1].astype(np.int64))
+
+    def get_depth(self) -> int:
+        """The longest path from the root to a leaf."""
+        return self.depth
+
+    def get_n_leaves(self) -> int:
+        """How many leaves there are."""
+        return sum(node.children is None for node, _ in self._walk())
+
+    def _repr_html_(self) -> str:
+        """The picture, for notebooks."""
+        buffer = io.StringIO()
+        self.plot(buffer, format="svg")
+        return buffer.getvalue()[buffer.getvalue().index("<svg") :]
 
     def to_sklearn(self) -> Any:
         """A fitted scikit-learn tree (classifier or regressor) with the same tests, for scikit-learn's tools.
