@@ -241,7 +241,7 @@ def test_categories_gaps_weights_and_rules(tmp_path):
     assert json.loads(hedgerow("evaluate", out, data, "--json").stdout)["accuracy"] > 0.9
     schema = str(tmp_path / "s.toml")
     looked = hedgerow("inspect", data, "--target", "kind", "--weight", "visits", "--out", schema)
-    assert "3 categories by name, that values are missing" in " ".join(looked.stdout.split())
+    assert "3 categories by name (some values missing)" in " ".join(looked.stdout.split())
     again = hedgerow("train", data, "--target", "kind", "--schema", schema, *options[2:], "--max-depth", "4",
                      "--out", str(tmp_path / "m2"))  # fmt: skip
     assert again.returncode == 0, again.stderr

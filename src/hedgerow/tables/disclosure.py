@@ -53,19 +53,20 @@ class Publication:
 
 def published(column: Column, warning: str = "") -> Publication:
     """What a schema tells about a column."""
-    gaps = ", that values are missing" if column.missing else ""
+    gaps = "some values missing" if column.missing else ""
     names = column.names
-    if column.kind == "label":
-        told = f"{len(names)} classes{' as keyed hashes' if column.hashed else ' by name'}"
-    elif column.kind == "category":
-        told = f"{len(names)} categories{' as keyed hashes' if column.hashed else ' by name'}{gaps}"
-    elif column.kind == "date":
-        told = f"dates by the {column.unit}, {column.bits} bits{gaps}"
-    else:
-        sign = ", that some are negative" if column.signed else ""
-        decimals = f"{column.decimals} decimals, " if column.decimals else ""
-        told = f"{column.kind}, {decimals}{column.bits} bits{sign}{gaps}"
-    return Publication(column.name, column.kind, told, names, warning)
+    if names:
+        what = "classes" if column.kind == "label" else "categories"
+        told = f"{len(names)} {what} {'as keyed hashes' if column.hashed else 'by name'}" + (
+            f" ({gaps})" if gaps else ""
+        )
+        return Publication(column.name, column.kind, told, names, warning)
+    facts = [f"dates by the {column.unit}" if column.kind == "date" else column.kind, f"{column.bits} bits"]
+    if column.decimals:
+        facts.append(f"{column.decimals} decimal{'s' * (column.decimals != 1)}")
+    if column.signed:
+        facts.append("some before 1970" if column.kind == "date" else "some negative")
+    return Publication(column.name, column.kind, ", ".join(filter(None, [*facts, gaps])), names, warning)
 
 
 def category_refusal(name: str, values: Values) -> str | None:

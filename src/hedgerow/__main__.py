@@ -1,0 +1,5 @@
+"""``python -m hedgerow``."""
+
+from .cli.main import main
+
+main()
