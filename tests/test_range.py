@@ -12,6 +12,7 @@ from hedgerow.reference.tree import paper_rule, train
 from hedgerow.runtime.programs import run_labels
 from hedgerow.sharing import RING64, RING128, reconstruct, split
 from hedgerow.testing import LocalParties
+from hedgerow.trees.fast_cost import FastCost
 from hedgerow.trees.model import decode, reconstruct_tree
 from hedgerow.trees.order import Orders
 from hedgerow.trees.predict import squared_errors
@@ -170,3 +171,22 @@ def test_true_targets_beyond_their_size_give_one_answer_and_not_many():
         for _ in range(12)
     }
     assert len(answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "attributes", "bits"), [(100, 10, 30), (569, 30, 20), (3000, 10, 30), (10_000, 3, 30)]
+)
+def test_the_cut_costs_at_most_a_tenth_of_the_sort(rows, attributes, bits):
+    shape = TreeShape(rows, attributes, 1, bits)
+    generator = np.random.default_rng(rows)
+    columns = [split(generator.integers(0, 1 << bits, rows), RING64) for _ in range(attributes)]
+    parties = LocalParties()
+
+    def program(ctx, *x):
+        Orders.of_table(ctx.step("sort"), x, shape)
+
+    parties.run(program, *columns)
+    both = sum(transport.meter.below("main/sort/").sent for transport in parties.transports)
+    cut = sum(transport.meter.below("main/sort/range").sent for transport in parties.transports)
+    assert cut == sum(FastCost(shape).range().sent)
+    assert cut <= 0.1 * (both - cut)

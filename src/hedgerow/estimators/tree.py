@@ -169,7 +169,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         columns = self._checked(X, None, fitted=True)[0].columns
         gaps = self.model_.facts.unknown_gaps(columns)
         if gaps:
-            warnings.warn(f"{gaps_text(gaps)}", MissingValueWarning, stacklevel=3)
+            warnings.warn(gaps_text(gaps), MissingValueWarning, stacklevel=3)
         return columns
 
     def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[PlainTable, Any]:  # noqa: N803
