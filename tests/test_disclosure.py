@@ -342,6 +342,26 @@ def test_pickles_warn_and_dump_is_private(small, tmp_path):
             hedgerow.load(tmp_path / wrong)
 
 
+def test_errors_of_the_estimators_show_no_value():
+    """scikit-learn's own words would, where text stands in place of a number."""
+    x, y = pd.DataFrame({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}), [0, 1, 0, 1]
+    model = hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y)
+    planted = pd.DataFrame({"a": [1, 2, "ZQ00017", 4], "b": [5, 6, 7, 8]})
+    for call in (
+        lambda: model.predict(planted),
+        lambda: model.predict(planted.to_numpy()),
+        lambda: hedgerow.DecisionTreeClassifier(max_depth=1).fit(planted, y),
+        lambda: hedgerow.DecisionTreeClassifier(max_depth=1).fit(planted.to_numpy(), y),
+        lambda: hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y, sample_weight=["1", "ZQ00017", "1", "1"]),
+        lambda: hedgerow.DecisionTreeRegressor(max_depth=1).fit(x, ["1", "ZQ00017", "1", "1"]),
+        lambda: hedgerow.DecisionTreeRegressor(max_depth=1).fit(x, pd.Series(["1", "ZQ00017", "1", "1"])),
+        lambda: hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y).confusion(x, ["ZQ00017", 0, 1, 1]),
+    ):
+        with pytest.raises((InputError, ValueError)) as caught:
+            call()
+        assert "ZQ0" not in str(caught.value), caught.value
+
+
 def test_the_public_names():
     assert {"DecisionTreeClassifier", "dump", "load", "RoundingWarning", "Schema"} <= set(dir(hedgerow))
     for name in dir(hedgerow):

@@ -132,6 +132,22 @@ def without_aside(given: Any, aside: Aside) -> Any:
     return numbers
 
 
+def check_numbers(given: Any, what: str = "") -> None:
+    """Refuse text where numbers are needed, by column and row: scikit-learn's own words would show the value."""
+    table = as_table(given)
+    if table.ndim == 1:
+        table = np.asarray(table, dtype=object)[:, None]
+    names = [str(name) for name in getattr(table, "columns", ())]
+    for j in range(form(table)[1]):
+        column = _column(table, j)
+        if getattr(column.dtype, "kind", "O") in "iufbmMc":
+            continue
+        row = next((k for k, v in enumerate(column) if isinstance(v, str | bytes) and not is_number(str(v))), None)
+        if row is not None:
+            where = what or f"column '{names[j] if names else f'x{j}'}'"
+            raise InputError(f"{where}, row {row + 1}: text where a number is needed")
+
+
 def _listed(wanted: Any, names: Sequence[str], width: int) -> list[int]:
     """Places of columns given by names, places or a mask."""
     items = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)

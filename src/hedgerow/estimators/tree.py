@@ -33,6 +33,7 @@ from .table import (
     Aside,
     PlainTable,
     as_table,
+    check_numbers,
     declared_aside,
     form,
     found_aside,
@@ -73,6 +74,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             )
         self._forget()
         y = plain(y)
+        if self._wish().regression and y is not None:
+            check_numbers(y, "the targets")
         table, labels = self._checked(X, y, fitted=False)
         check_targets(labels)
         target = getattr(y, "name", None)
@@ -82,6 +85,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             target = next(name for name in choices if name not in table.names)
         weights = None
         if sample_weight is not None:
+            check_numbers(sample_weight, "the weights")
             weights = _check_sample_weight(sample_weight, np.zeros((len(labels), 1)))
         schema = self._declared()
         if schema is not None and schema.label is not None and not hasattr(y, "name"):
@@ -183,6 +187,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             _check_feature_names(self, given, reset=False)
             raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
         numbers = without_aside(given, aside)
+        if len(dimensions) == 2:
+            check_numbers(numbers)
         options: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
         labels = None
         if fitted:
