@@ -13,9 +13,23 @@ from hedgerow.cli.main import main
 
 @dataclass(frozen=True)
 class Done:
+    """How a command ended; the names of a completed process work, too."""
+
     code: int
     out: str
     err: str
+
+    @property
+    def returncode(self) -> int:
+        return self.code
+
+    @property
+    def stdout(self) -> str:
+        return self.out
+
+    @property
+    def stderr(self) -> str:
+        return self.err
 
     @property
     def words(self) -> str:

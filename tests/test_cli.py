@@ -12,15 +12,11 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+from commands import command as hedgerow
 from hedgerow.cli.main import main
 from hedgerow.tables import Reading, read_table
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
-
-
-def hedgerow(*arguments):
-    command = [sys.executable, "-c", "from hedgerow.cli.main import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=250)
 
 
 @pytest.mark.parametrize("method", ["compare", "radix1", "radix2", "radix3"])

@@ -148,6 +148,31 @@ def test_where_the_line_is_drawn():
     assert key_warning("a", np.arange(100) / 2) == ""
 
 
+def test_numbers_and_dates_with_a_few_words_are_no_categories():
+    """In Python as in files: a slip would publish them all."""
+    y = ["p", "q"] * 75
+    for texts, message in (
+        ([str(k % 60) if k % 40 else "unk" for k in range(150)], "Nearly all of them are numbers"),
+        ([f"{k % 9},5" for k in range(150)], "decimal comma"),
+        ([f"{k % 9 + 1},{k % 8 + 100}" for k in range(150)], "decimal comma.*or with thousands"),
+        ([f"2000-01-{1 + k % 28:02d}" if k % 50 else "unknown" for k in range(150)], "Nearly all of them are dates"),
+        ([f"{1 + k % 28:02d}.01.2000" for k in range(150)], "pandas.to_datetime"),
+    ):
+        with pytest.raises(InputError, match=message):
+            hedgerow.DecisionTreeClassifier(max_depth=1).fit(pd.DataFrame({"a": texts}), y)
+        model = hedgerow.DecisionTreeClassifier(max_depth=1, categorical_features=["a"])
+        assert model.fit(pd.DataFrame({"a": texts}), y).schema_.category_names == ["a"]
+    mixed = [pd.Timestamp("2020-01-01") + pd.Timedelta(k % 90, "D") if k % 7 else "unknown" for k in range(150)]
+    with pytest.raises(InputError, match="different texts"):
+        hedgerow.DecisionTreeClassifier(max_depth=1).fit(pd.DataFrame({"a": pd.Series(mixed, dtype=object)}), y)
+
+
+def test_every_name_is_shown(tmp_path):
+    data = write(tmp_path / "t.csv", ["who", "y"], [[f"name{k}" for k in range(40)] * 3, ["p", "q"] * 60])
+    said = command("inspect", data, "--target", "y").words
+    assert all(f"name{k}" in said for k in range(40))
+
+
 def test_keys_are_warned_about(tmp_path):
     data = write(
         tmp_path / "t.csv", ["number", "a", "y"], [range(100, 160), [k % 7 for k in range(60)], ["p", "q"] * 30]
@@ -276,6 +301,17 @@ def test_names_behind_keyed_hashes(clinic, tmp_path):
     assert json.loads(scored.out)["classes"] == sorted(
         ["garply", "grault"], key=lambda c: NameKey.read(key).hashed("ill", c)
     )
+    keyed = command("predict", tmp_path / "b", clinic, "--name-key", key).out.splitlines()
+    secret = NameKey.read(key)
+    plain_names = answers[1].splitlines()
+    assert keyed[1:] == [secret.hashed("ill", name) for name in plain_names[1:]]
+    partial = tmp_path / "partial.toml"
+    partial.write_text("\n".join(line for line in book.read_text().splitlines() if "quuxsouth" not in line))
+    for wrong in ((), ("--names", partial)):
+        refused = command("predict", tmp_path / "b", clinic, *wrong)
+        assert (refused.code, "--name-key" in refused.words) == (3, True), refused.out
+    refused = command("evaluate", tmp_path / "b", clinic)
+    assert (refused.code, "--names" in refused.words) == (3, True)
     for wrong, message in (
         (("--schema", hidden, "--out", tmp_path / "c"), "give the key"),
         (("--schema", hidden, "--name-key", other, "--out", tmp_path / "c"), "hashed with another key"),

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,7 @@ def test_a_separator_can_be_said(tmp_path):
         (["1,234.50", "2", "3", "4"], [1234.5, 2, 3, 4]),
         (["1 234", "12 345 678", "3", "4"], [1234, 12345678, 3, 4]),
         (["1'234.5", "12", "3", "4"], [1234.5, 12, 3, 4]),
+        (["1.234.567", "1.000", "3", "4"], [1234567, 1000, 3, 4]),
     ],
 )
 def test_numbers_of_other_countries_are_numbers(tmp_path, texts, values):
@@ -99,6 +101,8 @@ def test_a_comma_that_may_be_either_is_asked_about(tmp_path):
 def test_contradicting_ways_of_writing_are_refused(tmp_path):
     with pytest.raises(InputError, match="say which it is"):
         table_of(tmp_path, "a;b\n1,5;1,234,567\n2,5;3\n")
+    done = command("inspect", tmp_path / "t.csv", "--ignore", "a")
+    assert done.code == 0, done.err
 
 
 def test_compressed_files_pipes_and_standard_input(tmp_path):
@@ -187,6 +191,11 @@ def test_dates_that_may_be_either_or_are_none_are_asked_about():
         parse_dates("d", ["spring", "2024-01-01"])
     with pytest.raises(InputError, match="not every value"):
         parse_dates("d", ["2024-01-01", "x"], "%Y-%m-%d")
+    for texts in (["19.04.23", "20.04.23"], ["19.04.2023", "20.04.23"]):
+        with pytest.raises(InputError, match=r"%d\.%m\.%y"):
+            parse_dates("d", texts)
+    with pytest.raises(InputError, match="not every value"):
+        parse_dates("d", ["19.04.23"], "%d.%m.%Y")
 
 
 @pytest.mark.parametrize(
@@ -286,6 +295,80 @@ def test_durations_and_nullable_types():
     model = hedgerow.DecisionTreeClassifier(max_depth=2).fit(frame, y)
     assert (model.predict(frame) == y).all()
     assert "wait <  1035" in model.reveal().export_text()
+
+
+def odd_columns():
+    """Columns of every kind that an estimator takes."""
+    k = np.arange(60)
+    moments = pd.Series(pd.date_range("2020-01-01", periods=60, freq="97h"))
+    return {
+        "month": moments.dt.to_period("M"),
+        "quarter": moments.dt.to_period("Q"),
+        "week": moments.dt.to_period("W"),
+        "wait": pd.to_timedelta(k * 90, "s"),
+        "seen": pd.array([None if j % 7 == 0 else bool(j % 2) for j in k], "boolean"),
+        "clock": pd.Series([datetime.time(j % 24, j % 60) for j in k], dtype=object),
+        "price": pd.Series([Decimal(int(j)) / 4 for j in k], dtype=object),
+        "text": pd.Series([str(j / 2) for j in k], dtype=object),
+        "count": pd.array([None if j % 9 == 0 else int(j) for j in k], "Int64"),
+        "share": pd.array(k / 8, "Float64"),
+        "flag": k % 3 == 0,
+        "small": k.astype("int8"),
+        "kind": pd.Categorical(k % 4),
+        "zoned": moments.dt.tz_localize("Asia/Tokyo"),
+    }
+
+
+@pytest.mark.parametrize("name", list(odd_columns()))
+@pytest.mark.filterwarnings("ignore::hedgerow.PublicationWarning")
+def test_opened_trees_judge_every_kind_of_column_as_secret_ones_do(name):
+    frame = pd.DataFrame({name: odd_columns()[name]})
+    y = (np.arange(60) * 7 % 60 > 25).astype(int)
+    model = hedgerow.DecisionTreeClassifier(max_depth=5).fit(frame, y)
+    tree = model.reveal(counts=True)
+    assert tree.get_n_leaves() > 1
+    assert (tree.predict(frame) == model.predict(frame)).all()
+    assert (tree.predict(frame.to_numpy()) == model.predict(frame)).all()
+    assert np.abs(tree.predict_proba(frame) - model.predict_proba(frame)).max() < 2e-5
+
+
+def test_columns_go_by_name_and_never_by_place():
+    frame = pd.DataFrame({"a": np.arange(40) % 7, "b": pd.date_range("2024-01-01", periods=40), "c": ["u", "v"] * 20})
+    y = [0, 1, 1, 0] * 10
+    model = hedgerow.DecisionTreeClassifier(max_depth=3, categorical_features=["c"]).fit(frame, y)
+    tree = model.reveal()
+    assert (tree.predict(frame[["c", "b", "a"]]) == model.predict(frame)).all()
+    for wrong in (frame.rename(columns={"a": "q"}), frame[["a", "b"]]):
+        with pytest.raises(InputError, match="no column"):
+            tree.predict(wrong)
+    for wrong in (frame.rename(columns={"a": "q"}), frame[["a", "b"]], frame[["c", "b", "a"]], frame.assign(e=1)):
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(wrong)
+    for dates in ([5, 10**9], [1.5, 2.5]):
+        with pytest.raises(InputError, match="holds numbers where dates are declared"):
+            model.predict(frame.head(2).assign(b=dates))
+    twice = frame[["a", "a"]]
+    with pytest.raises(InputError, match="'a' occurs twice"):
+        hedgerow.DecisionTreeClassifier().fit(twice, y)
+
+
+def test_nullable_classes_and_loaded_parameters(tmp_path):
+    frame = pd.DataFrame({"c": ["u", "v"] * 20})
+    model = hedgerow.DecisionTreeClassifier(max_depth=1, categorical_features=["c"])
+    model.fit(frame, pd.Series([0, 1] * 20, dtype="Int64"))
+    assert model.classes_.dtype.kind == "i"
+    hedgerow.dump(model, tmp_path / "m")
+    assert hedgerow.load(tmp_path / "m").get_params()["categorical_features"] == ["c"]
+    truths = hedgerow.DecisionTreeClassifier(max_depth=1, categorical_features=["c"])
+    assert truths.fit(frame, pd.Series([True, False] * 20, dtype="boolean")).classes_.tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore::hedgerow.RoundingWarning")
+def test_fractional_weights_and_balanced_classes_share_the_bits():
+    x, y = np.arange(150)[:, None] % 9, (np.arange(150) % 9 > 6).astype(int)
+    weights = np.linspace(0.1, 2.5, 150)
+    model = hedgerow.DecisionTreeClassifier(max_depth=2, class_weight="balanced").fit(x, y, sample_weight=weights)
+    assert (model.predict(x) == y).all()
 
 
 def test_sparse_matrices_are_refused_clearly():

@@ -84,7 +84,8 @@ def inspect(
     """
     screen.check_file(out, data)
     asked = category or []
-    table = read(data, header, separator, decimal, thousands, [name for name in asked if name != target], date)
+    as_written = [*(name for name in asked if name != target), *(ignore or [])]
+    table = read(data, header, separator, decimal, thousands, as_written, date)
     check_columns(table, [name for name in (target, weight) if name], "used")
     check_columns(table, ignore or [], "ignored", (target, weight))
     check_columns(table, asked, "a category", (weight,))

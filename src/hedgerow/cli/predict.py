@@ -16,7 +16,7 @@ from rich.table import Table as Screen
 from ..estimators.secret import SecretModel
 from ..models.facts import gaps_text
 from ..service.client import Client, RemoteModel
-from ..tables import Table, read_book
+from ..tables import NameKey, Table, hide_table, read_book
 from . import screen
 from .reading import (
     DataFile,
@@ -24,6 +24,7 @@ from .reading import (
     DecimalMark,
     Header,
     NameBooks,
+    NameKeyFile,
     Separator,
     Thousands,
     check_columns,
@@ -47,6 +48,11 @@ def open_model(
     return found
 
 
+def _hidden(secret: SecretModel | RemoteModel, table: Table, name_key: Path | None) -> Table:
+    """The table with names hashed where the model knows hashes and the key is given."""
+    return table if name_key is None else hide_table(table, secret.facts.schema, NameKey.read(name_key))
+
+
 def _rows(secret: SecretModel | RemoteModel, table: Table) -> list[Any]:
     """The columns a model needs; gaps that training did not know are told."""
     columns = table.declared(secret.facts.schema.attributes, gaps=True)
@@ -64,6 +70,7 @@ def predict(
         list[str] | None, typer.Option(help="A column to copy in front of the answers, as an id; several times.")
     ] = None,
     names: NameBooks = None,
+    name_key: NameKeyFile = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
     header: Header = True,
@@ -85,13 +92,14 @@ def predict(
     texts = [*secret.facts.schema.category_names, *(keep or [])]
     table = read(data, header, separator, decimal, thousands, texts, date)
     check_columns(table, keep or [], "kept")
-    columns = _rows(secret, table)
+    kept = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
+    columns = _rows(secret, _hidden(secret, table, name_key))
     if proba:
         secret.facts.need_classes()
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
         labels = secret.labels(columns, ticked)
     chances = secret.probabilities(columns) if proba else None
-    found: dict[str, list[Any]] = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
+    found: dict[str, list[Any]] = kept
     answer = secret.facts.target if secret.facts.target not in found else f"predicted {secret.facts.target}"
     found[answer] = labels.tolist()
     if chances is not None:
@@ -117,6 +125,7 @@ def evaluate(
     data: DataFile,
     target: Annotated[str | None, typer.Option(help="The true answers; as in training if not given.")] = None,
     names: NameBooks = None,
+    name_key: NameKeyFile = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
     header: Header = True,
@@ -133,6 +142,7 @@ def evaluate(
     """
     secret = open_model(model, consortium, identity, names)
     table = read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
+    table = _hidden(secret, table, name_key)
     labels = table.column(target or secret.facts.target)
     columns = _rows(secret, table)
     if secret.facts.shape.regression:

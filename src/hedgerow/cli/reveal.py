@@ -34,7 +34,9 @@ def reveal(
     out: Annotated[
         Path | None, typer.Option(help="A file; a picture goes to tree.png and the like if not given.")
     ] = None,
-    counts: Annotated[bool, typer.Option("--counts", help="Open training rows per class and node too.")] = False,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Open training rows (or weights, as kept) per class and node, too.")
+    ] = False,
     names: NameBooks = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,

@@ -98,7 +98,7 @@ def train(
     if weight == target:
         raise InputError("the target cannot be the weight as well")
     texts = declared.category_names if declared else [name for name in category or [] if name != target]
-    table = read(data, header, separator, decimal, thousands, texts, date)
+    table = read(data, header, separator, decimal, thousands, [*texts, *(ignore or [])], date)
     table = with_hashed_names(table, declared, name_key)
     labels = table.column(target)
     check_columns(table, ignore or [], "ignored", (target, weight))

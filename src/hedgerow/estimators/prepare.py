@@ -72,7 +72,9 @@ class Prepared:
     @property
     def publications(self) -> list[Publication]:
         """What becomes public, column by column."""
-        return [published(column) for column in self.facts.schema.columns]
+        found = [published(column) for column in self.facts.schema.columns]
+        bits = self.facts.shape.weight_bits
+        return [*found, Publication("weights", "weight", f"weight, {bits} bits")] if bits else found
 
 
 def most_bits(rows: int) -> int:
@@ -135,7 +137,9 @@ def prepare(
         raise InputError("the table has no input attribute: at least one column besides the label is needed")
     if schema is not None and schema.label is not None and schema.label.name != target:
         raise InputError(f"the schema declares '{schema.label.name}' as what is to be learnt, not '{target}'")
-    heavy, error = (None, 0.0) if weights is None else kept_weights(weights, rows)
+    # Where classes have weights, too, both share the bits that are left.
+    most = most_weight_bits(rows) // (1 if wish.class_weight is None else 2)
+    heavy, error = (None, 0.0) if weights is None else kept_weights(weights, rows, max(1, most))
     if error:
         rounding["sample_weight"] = error
         roundings.append(f"weights were rounded; the largest relative error is {error:.3g}")
@@ -259,12 +263,12 @@ def _with_target(target: str, values: Values, schema: Schema | None, shape: Tree
     raise ExactnessError(f"{shape.rows} rows leave no bit for the target '{target}'; use smaller weights or fewer rows")
 
 
-def kept_weights(weights: Values, rows: int) -> tuple[npt.NDArray[np.uint64], float]:
+def kept_weights(weights: Values, rows: int, most: int | None = None) -> tuple[npt.NDArray[np.uint64], float]:
     """Weights as whole numbers from 0 on, and the largest relative error of one that is not 0.
 
     Whole numbers that fit are kept as they are. Fractions, and larger numbers, are scaled so that the largest becomes
-    2^b - 1, for the most bits b that the number of rows leaves, and rounded to the nearest whole number, of two equally
-    near ones to the even one; those above 0 become at least 1. The arithmetic is exact.
+    2^b - 1, for the most bits b that the number of rows leaves (or ``most``), and rounded to the nearest whole number,
+    of two equally near ones to the even one; those above 0 become at least 1. The arithmetic is exact.
     """
     values = np.asarray(weights)
     if values.shape != (rows,):
@@ -273,7 +277,7 @@ def kept_weights(weights: Values, rows: int) -> tuple[npt.NDArray[np.uint64], fl
         raise InputError("weights must be numbers from 0 on")
     if not values.any():
         raise InputError("all weights are 0: there is nothing to learn from")
-    most = most_weight_bits(rows)
+    most = most or most_weight_bits(rows)
     if (values == np.floor(values)).all() and (values < 1 << MAX_WEIGHT_BITS).all():
         return values.astype(np.uint64), 0.0
     exact = {value: Fraction(value) for value in set(values.tolist())}

@@ -27,9 +27,7 @@ from ..models.facts import gaps_text
 from ..runtime import Moment
 from ..service.client import Client, RemoteModel
 from ..tables import Schema, read_schema
-from .prepare import Prepared, Wish, prepare, public_rules
-from .secret import SecretModel, train_secret
-from .table import (
+from ..tables.frame import (
     Aside,
     PlainTable,
     as_table,
@@ -39,9 +37,13 @@ from .table import (
     found_aside,
     own_columns,
     plain,
+    plain_labels,
     trained_aside,
     without_aside,
 )
+from ..tables.schema import check_names
+from .prepare import Prepared, Wish, prepare, public_rules
+from .secret import SecretModel, train_secret
 
 Values = npt.NDArray[Any]
 log = logging.getLogger("hedgerow")
@@ -73,7 +75,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
                 "fit_dataset(name, target) for what owners have shared there, or leave 'consortium' out"
             )
         self._forget()
-        y = plain(y)
+        y = plain_labels(y)
         if self._wish().regression and y is not None:
             check_numbers(y, "the targets")
         table, labels = self._checked(X, y, fitted=False)
@@ -179,12 +181,15 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[PlainTable, Any]:  # noqa: N803
         """Rows as scikit-learn checks them; columns that are no numbers stand aside meanwhile."""
         given = plain(X)
+        if hasattr(given, "columns"):
+            check_names([str(name) for name in given.columns])
+            if fitted:
+                _check_feature_names(self, given, reset=False)
         dimensions = form(given)
         if len(dimensions) == 1:
             raise InputError("Expected 2D array, got 1D array instead: rows must be a table. Reshape your data")
         aside = self._aside(as_table(given), fitted) if len(dimensions) == 2 else Aside({}, [], [])
-        if fitted and aside.columns and dimensions[1] != self.n_features_in_:
-            _check_feature_names(self, given, reset=False)
+        if fitted and len(dimensions) == 2 and dimensions[1] != self.n_features_in_:
             raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
         numbers = without_aside(given, aside)
         if len(dimensions) == 2:
@@ -219,7 +224,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         return self.model_.labels(columns)
 
     def _truth(self, y: Any, rows: int) -> Values:
-        labels = column_or_1d(plain(y), warn=True)
+        labels = column_or_1d(plain_labels(y), warn=True)
         if labels.shape != (rows,):
             raise InputError(f"{rows} rows need as many labels, not {labels.shape}")
         found: Values = labels
@@ -249,6 +254,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         found.min_samples_split, found.min_samples_leaf = shape.min_samples_split, shape.min_samples_leaf
         unit = Fraction(10) ** (2 * model.facts.target_column.decimals) if shape.regression else Fraction(1)
         found.min_impurity_decrease = float(shape.least_decrease / unit)
+        found.categorical_features = model.facts.schema.category_names or None
         found._keep(model)
         return found
 

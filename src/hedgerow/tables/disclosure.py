@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .moment import looks_dated
+from .fixed import category_key
+from .moment import iso_dates, looks_dated
 from .schema import Column
-from .spelling import Spelling
+from .spelling import Spelling, is_number
 
 MOST_VALUES = 64
 """A column of text with more different values is not published unasked. Of the real tables the tests know, adult's
@@ -28,6 +29,8 @@ MOST_ONCE = 0.05
 columns of names, notes or ids nearly all of them."""
 MOST_CLASSES = 100
 """The real tables have up to 7 classes; a target with more than a hundred values is nearly always a number."""
+NEARLY = 0.9
+"""From this share of numbers or dates on, other text in a column is taken for a mistake."""
 LEAST_ROWS_OF_A_KEY = 30
 """In a shorter table whole numbers may all differ by chance: 30 ages do so with a probability below 1 %."""
 
@@ -46,8 +49,8 @@ class Publication:
 
     @property
     def line(self) -> str:
-        """The whole of it in one line, with the first names."""
-        shown = ", ".join(map(str, self.names[:12])) + (", …" if len(self.names) > 12 else "")
+        """The whole of it in one line, every name included."""
+        shown = ", ".join(map(str, self.names))
         return f"'{self.column}': {self.told}" + (f": {shown}" if shown else "")
 
 
@@ -61,7 +64,8 @@ def published(column: Column, warning: str = "") -> Publication:
             f" ({gaps})" if gaps else ""
         )
         return Publication(column.name, column.kind, told, names, warning)
-    facts = [f"dates by the {column.unit}" if column.kind == "date" else column.kind, f"{column.bits} bits"]
+    bits = f"{column.bits} bit{'s' * (column.bits != 1)}"
+    facts = [f"dates by the {column.unit}" if column.kind == "date" else column.kind, bits]
     if column.decimals:
         facts.append(f"{column.decimals} decimal{'s' * (column.decimals != 1)}")
     if column.signed:
@@ -72,28 +76,41 @@ def published(column: Column, warning: str = "") -> Publication:
 def category_refusal(name: str, values: Values) -> str | None:
     """Why a column of text is not published unasked, with what to do; None if it is."""
     texts = [value for value in values.tolist() if isinstance(value, str)]
-    counts = Counter(texts)
+    counts = Counter(key for value in values.tolist() if (key := category_key(value)) is not None)
     once = sum(count == 1 for count in counts.values())
-    if len(counts) <= MOST_VALUES and (once == 0 or once < MOST_ONCE * len(values)):
+    hint = _hint(name, texts, len(values))
+    if not hint and len(counts) <= MOST_VALUES and (once == 0 or once < MOST_ONCE * len(values)):
         return None
-    if len(counts) > MOST_VALUES:
-        reason = f"{len(counts):,} different texts"
-    else:
-        reason = f"{len(counts):,} different texts, {once:,} of which occur once"
+    reason = f"{len(counts):,} different texts"
+    if len(counts) <= MOST_VALUES and once:
+        reason += f", {once:,} of which occur once"
     return (
         f"column '{name}' has {reason}, and all of them would become public as categories. "
-        f"{_hint(name, list(counts))}Leave the column out (--ignore '{name}'), or insist (--category '{name}'; in "
+        f"{hint}Leave the column out (--ignore '{name}'), or insist (--category '{name}'; in "
         f"Python categorical_features=['{name}'])"
     )
 
 
-def _hint(name: str, texts: Sequence[str]) -> str:
-    """What such texts probably are, if they are not categories."""
-    for spelling, option in ((Spelling(",", "."), "--decimal ,"), (Spelling(".", ","), "--thousands ,")):
-        if spelling.numbers(texts) is not None:
-            return f"They look like numbers with {spelling.words}: say {option} if they are. "
-    if looks_dated(texts):
-        return f"They look like dates: say --date '{name}' if they are. "
+def _hint(name: str, texts: Sequence[str], rows: int) -> str:
+    """What such texts probably are, if they are not categories: all, or nearly all of them."""
+    if not texts:
+        return ""
+    different = list(dict.fromkeys(texts))
+    ways = []
+    if Spelling(",", ".").numbers(different) is not None:
+        ways.append("a decimal comma (--decimal ,; in Python pandas.read_csv(decimal=','))")
+    if Spelling(".", ",").numbers(different) is not None:
+        ways.append("thousands separators (--thousands ,; in Python pandas.read_csv(thousands=','))")
+    if ways and not all(map(is_number, different)):
+        return f"They look like numbers with {' or with '.join(ways)}: say so if they are. "
+    if looks_dated(different):
+        return f"They look like dates: say --date '{name}' (in Python pandas.to_datetime) if they are. "
+    if sum(map(is_number, texts)) >= NEARLY * rows:
+        return "Nearly all of them are numbers: correct the others, or leave them empty. "
+    some = different[:200]
+    dated = sum(iso_dates([text]) is not None for text in some)
+    if dated > 1 and dated >= NEARLY * len(some):
+        return "Nearly all of them are dates: correct the others, or leave them empty. "
     return ""
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from .moment import KEPT, MICROSECONDS, coarsest_unit, moment_text, units_since_epoch
-from .schema import MAX_BITS, MAX_CATEGORIES, UNITS, Column, class_key
+from .schema import MAX_BITS, MAX_CATEGORIES, UNITS, Column, class_key, is_hash
 
 MAX_DECIMALS = 15
 ROUNDED_BITS = 52
@@ -292,6 +292,11 @@ def _places(column: Column, values: Values, unknown: int | None) -> npt.NDArray[
     place: dict[str | None, int] = {name: k for k, name in enumerate(column.categories)}
     if column.missing:
         place[None] = len(column.categories)
+    if column.hashed and any(isinstance(value, str) and not is_hash(value) for value in set(values.tolist())):
+        raise InputError(
+            f"column '{column.name}': the model knows hashes of names, not names; give the key they were made with "
+            "(--name-key), or a book that has all of them (--names)"
+        )
     found = [place.get(category_key(value), unknown) for value in values.tolist()]
     if None in found:
         row = found.index(None) + 1
@@ -371,5 +376,7 @@ def class_numbers(name: str, labels: Values, classes: Sequence[Any]) -> npt.NDAr
     values, inverse = np.unique(labels, return_inverse=True)
     keys = [class_key(value) for value in values.tolist()]
     if any(key not in place for key in keys):
-        raise InputError(f"the label column '{name}' has a class that is not in the list of classes")
+        hidden = " (those are hashes of names: give the key, --name-key, or the books of names, --names)"
+        hint = hidden if any(map(is_hash, classes)) else ""
+        raise InputError(f"the label column '{name}' has a class that is not in the list of classes{hint}")
     return np.array([place[key] for key in keys], np.uint64)[inverse]

@@ -65,7 +65,11 @@ def _by_pattern(texts: Sequence[str | None], pattern: str) -> Values | None:
         parsed = pa.compute.strptime(array, format=pattern, unit="us", error_is_null=True)
     except pa.ArrowInvalid as error:
         raise InputError(f"'{pattern}' is no pattern of a date: {error}") from None
-    return _kept(parsed) if parsed.null_count == array.null_count else None
+    if parsed.null_count != array.null_count:
+        return None
+    found = _kept(parsed)
+    # A year of two digits is no year of the first century.
+    return None if (found < np.datetime64("1000-01-01")).any() else found
 
 
 def looks_dated(texts: Sequence[str | None]) -> bool:
@@ -84,12 +88,16 @@ def as_dates(name: str, values: Values) -> Values:
     """Dates of any kind (NumPy's, Python's) as they are kept; finer parts than microseconds are cut off."""
     if values.dtype.kind == "M":
         return values.astype(KEPT)
+    if any(isinstance(value, int | float | np.number) and not is_gap(value) for value in values):
+        raise InputError(f"column '{name}' holds numbers where dates are declared")
     zones = {value.tzinfo is not None for value in values if isinstance(value, datetime.datetime)}
     if len(zones) > 1:
         raise InputError(f"column '{name}': some times have a time zone and some have none")
     utc = datetime.UTC
 
     def plain(value: Any) -> Any:
+        if hasattr(value, "start_time"):  # A period of pandas begins with its first moment.
+            value = value.start_time.to_pydatetime()
         if isinstance(value, datetime.datetime):
             return value.astimezone(utc).replace(tzinfo=None) if value.tzinfo is not None else value
         return value
@@ -104,9 +112,7 @@ def to_dates(name: str, values: Values) -> Values:
     """A column that is known to hold dates, as such or as text, as they are kept."""
     if values.dtype == object and any(isinstance(value, str) for value in values):
         return parse_dates(name, [None if is_gap(value) else str(value) for value in values])
-    if values.dtype.kind in "iuf" and not (values.dtype.kind == "f" and np.isnan(values).all()):
-        raise InputError(f"column '{name}' holds numbers where dates are declared")
-    return as_dates(name, values.astype(object) if values.dtype.kind == "f" else values)
+    return as_dates(name, values if values.dtype.kind == "M" else values.astype(object))
 
 
 def is_gap(value: Any) -> bool:
@@ -119,7 +125,9 @@ def looks_like_dates(values: Values) -> bool:
     if values.dtype.kind == "M":
         return True
     present = [value for value in values if not is_gap(value)] if values.dtype == object else []
-    return bool(present) and all(isinstance(value, datetime.date | np.datetime64) for value in present)
+    return bool(present) and all(
+        isinstance(value, datetime.date | np.datetime64) or hasattr(value, "start_time") for value in present
+    )
 
 
 def as_seconds(values: Values) -> Values:

@@ -24,7 +24,7 @@ from ..errors import InputError
 from .fixed import category_key
 from .private import write_private
 from .reader import Table
-from .schema import Column, Schema, class_key
+from .schema import Column, Schema, class_key, is_hash
 
 KEY_BYTES = 32
 HASH_DIGITS = 16
@@ -145,8 +145,9 @@ def read_book(path: Path) -> Book:
 
 
 def named(column: Column, book: Mapping[str, Mapping[str, Any]]) -> Column:
-    """A column with the names that its hashes stand for; hashes the book does not have stay."""
+    """A column with the names that its hashes stand for; hashes the book does not have stay, for another book."""
     known = book.get(column.name, {})
     if not column.hashed or not known:
         return column
-    return column.with_names([known.get(digits, digits) for digits in column.names], hashed="")
+    names = [known.get(digits, digits) for digits in column.names]
+    return column.with_names(names, column.hashed if any(map(is_hash, names)) else "")

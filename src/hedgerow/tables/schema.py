@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from typing import Any
 from ..errors import InputError
 
 MAX_COLUMNS = 10_000
+HASH = re.compile("h[0-9a-f]{16}")
+"""What stands for a hidden name."""
 MAX_BITS = 62
 MAX_CATEGORIES = 1000
 MAX_CLASSES = 1000
@@ -126,6 +129,11 @@ class Column:
             if field not in ("signed", "missing", "hashed") or value:
                 fields[field] = list(value) if isinstance(value, tuple) else value
         return fields
+
+
+def is_hash(name: Any) -> bool:
+    """Whether a name is a keyed hash of one."""
+    return isinstance(name, str) and HASH.fullmatch(name) is not None
 
 
 def class_key(value: Any) -> str:

@@ -16,6 +16,7 @@ Texts = Sequence[str | None]
 PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPS = re.compile(r"[+-]?\d{1,3}(?P<mark>[,'’\u00a0\u202f ])\d{3}((?P=mark)\d{3})*(\.\d+)?")
+DOTTED = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
 ONE_GROUP = re.compile(r"[+-]?\d{1,3},\d{3}")
 """1,234: one thousand or one and a bit."""
 
@@ -100,6 +101,9 @@ def _of_column(texts: Sequence[str]) -> Spelling | None:
             return None
         points = any("." in text for text in texts)
         spelling = Spelling(",", "." if points else "")
+        return spelling if spelling.numbers(texts) is not None else None
+    if all(DOTTED.fullmatch(text) for text in unusual):
+        spelling = Spelling(",", ".")
         return spelling if spelling.numbers(texts) is not None else None
     marks = {match["mark"] for text in unusual if (match := GROUPS.fullmatch(text))}
     if len(marks) != 1 or not all(GROUPS.fullmatch(text) for text in unusual):

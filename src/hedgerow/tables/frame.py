@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..tables import Column, Schema
-from ..tables.fixed import category_key
-from ..tables.moment import as_dates, as_seconds, iso_dates, looks_like_dates, looks_like_durations, to_dates
-from ..tables.spelling import is_number
+from .fixed import category_key
+from .moment import as_dates, as_seconds, iso_dates, looks_like_dates, looks_like_durations, to_dates
+from .schema import Column, Schema
+from .spelling import is_number
 
 Values = npt.NDArray[Any]
 
@@ -51,6 +51,20 @@ def plain(data: Any) -> Any:
     if isinstance(data, np.ndarray) and data.dtype.kind in "US":
         return data.astype(object)
     return data
+
+
+def plain_labels(data: Any) -> Any:
+    """Labels or targets, with pandas' nullable whole numbers and truth values as NumPy's, where none is missing."""
+    found = plain(data)
+    kind = getattr(found, "dtype", None)
+    if (
+        kind is not None
+        and not isinstance(kind, np.dtype)
+        and getattr(kind, "kind", "O") in "iub"
+        and not found.hasnans
+    ):
+        return found.astype(np.bool_ if kind.kind == "b" else np.int64)
+    return found
 
 
 def as_table(data: Any) -> Any:
@@ -132,11 +146,49 @@ def without_aside(given: Any, aside: Aside) -> Any:
     return numbers
 
 
+def named_columns(given: Any, schema: Schema) -> list[Values]:
+    """The attributes of a schema from rows of any make: by name in a data frame, by place in an array."""
+    table = as_table(plain(given))
+    attributes = schema.attributes
+    if table.ndim != 2:
+        raise InputError(f"rows must be a table, not an array with {table.ndim} dimensions")
+    places = list(range(len(attributes)))
+    if hasattr(table, "iloc"):
+        names = [str(name) for name in table.columns]
+        lacking = [column.name for column in attributes if column.name not in names]
+        if lacking:
+            raise InputError(f"the rows have no column '{lacking[0]}'; the model needs it")
+        places = [names.index(column.name) for column in attributes]
+    elif table.shape[1] != len(attributes):
+        raise InputError(f"the model has {len(attributes)} attributes, the rows have {table.shape[1]}")
+    return [_as_declared(table, place, column) for place, column in zip(places, attributes, strict=True)]
+
+
+def _as_declared(table: Any, place: int, column: Column) -> Values:
+    """One column as what a schema declares it to be."""
+    if column.kind == "category":
+        return _objects(table, place)
+    values = _values(table, place)
+    if column.kind == "date":
+        return to_dates(column.name, values)
+    if looks_like_durations(values):
+        return as_seconds(values)
+    kind = getattr(_column(table, place).dtype, "kind", "O")
+    if isinstance(table, np.ndarray) and table.dtype.kind in "iuf":
+        return np.asarray(table[:, place])
+    if kind in "iu" and not any(category_key(value) is None for value in values):
+        return np.array(values.tolist())
+    check_numbers(values, f"column '{column.name}'")
+    return np.array([np.nan if category_key(value) is None else float(value) for value in values], float)
+
+
 def check_numbers(given: Any, what: str = "") -> None:
     """Refuse text where numbers are needed, by column and row: scikit-learn's own words would show the value."""
     table = as_table(given)
     if table.ndim == 1:
         table = np.asarray(table, dtype=object)[:, None]
+    if getattr(table, "dtype", None) is not None and table.dtype.kind == "c":
+        raise InputError("Complex data not supported: leave the imaginary part out")
     names = [str(name) for name in getattr(table, "columns", ())]
     for j in range(form(table)[1]):
         column = _column(table, j)
