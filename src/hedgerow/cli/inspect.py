@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..errors import InputError
@@ -164,7 +163,7 @@ def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, a
         shown.add_column(heading)
     for row in rows:
         kept = "no" if row["public"] == "refused" else row["remark"]
-        shown.add_row(escape(row["column"]), row["kind"], escape(row["public"]), kept)
+        shown.add_row(screen.safe(row["column"]), row["kind"], screen.safe(row["public"]), kept)
     screen.out().print(shown)
 
 

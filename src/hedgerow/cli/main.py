@@ -13,7 +13,7 @@ import typer
 from .. import __version__
 from ..errors import HedgerowError, PeerError
 from . import bench, consortium, demo, info, inspect, party, predict, remote, reveal, sample, train
-from .screen import EPILOG
+from .screen import EPILOG, visible
 
 app = typer.Typer(
     name="hedgerow",
@@ -85,7 +85,7 @@ def main() -> None:
         message, code = _judge(error)
         if debug:
             traceback.print_exc()
-        print(f"hedgerow: {message}", file=sys.stderr)
+        print(f"hedgerow: {visible(message)}", file=sys.stderr)
         sys.exit(code)
     finally:
         signal.signal(signal.SIGINT, before)

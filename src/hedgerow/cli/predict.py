@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..estimators.secret import SecretModel
@@ -162,7 +161,7 @@ def evaluate(
     shown = Screen(title=f"accuracy {accuracy:.4f} on {len(table):,} rows")
     shown.add_column("true class")
     for name in classes:
-        shown.add_column(escape(f"predicted {name}"), justify="right")
+        shown.add_column(screen.safe(f"predicted {name}"), justify="right")
     for name, row in zip(classes, matrix.tolist(), strict=True):
-        shown.add_row(escape(name), *(f"{count:,}" for count in row))
+        shown.add_row(screen.safe(name), *(f"{count:,}" for count in row))
     screen.out().print(shown)

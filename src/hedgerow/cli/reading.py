@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..errors import InputError
@@ -59,7 +58,7 @@ def read(
     patterns = dict(_date(text) for text in dates or [])
     table = read_table(data, Reading(header, separator, decimal, thousands, texts, patterns))
     for note in table.notes:
-        screen.notes().print(escape(note), style="yellow")
+        screen.notes().print(screen.safe(note), style="yellow")
     return table
 
 
@@ -93,7 +92,7 @@ def show_publications(publications: Sequence[Publication], what: str) -> None:
     shown.add_column("becomes public")
     for publication in publications[:MOST_SHOWN]:
         line = publication.line.removeprefix(f"'{publication.column}': ")
-        shown.add_row(escape(publication.column), escape(line))
+        shown.add_row(screen.safe(publication.column), screen.safe(line))
     if len(publications) > MOST_SHOWN:
         shown.add_row("…", f"{len(publications) - MOST_SHOWN:,} more columns, likewise their names, kinds and bits")
     screen.notes().print(shown)
@@ -102,4 +101,4 @@ def show_publications(publications: Sequence[Publication], what: str) -> None:
 def warn(notices: Iterable[str]) -> None:
     """Remarks, a line each."""
     for notice in notices:
-        screen.notes().print(escape(notice), style="yellow")
+        screen.notes().print(screen.safe(notice), style="yellow")

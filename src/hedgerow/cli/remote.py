@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table as Screen
 
 from ..errors import InputError
@@ -91,7 +90,7 @@ def datasets(
         shown.add_column(heading)
     for entry in found:
         names = ", ".join(column["name"] for column in entry["schema"])
-        shown.add_row(entry["name"], entry["owner"], f"{entry['rows']:,}", escape(names))
+        shown.add_row(screen.safe(entry["name"]), screen.safe(entry["owner"]), f"{entry['rows']:,}", screen.safe(names))
     screen.out().print(shown)
 
 
@@ -147,7 +146,7 @@ def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, 
     for heading in ("job", "kind", "state", "submitted", "remark"):
         shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
     for job in found:
-        shown.add_row(job["id"], job["kind"], job["state"], job["created"][:19], escape(job["error"] or ""))
+        shown.add_row(job["id"], job["kind"], job["state"], job["created"][:19], screen.safe(job["error"] or ""))
     screen.out().print(shown)
 
 

@@ -37,6 +37,19 @@ STEPS = ("order", "test selection", "tests", "next layer")
 SORT_WEIGHT = 3
 
 
+def visible(text: str) -> str:
+    """Text in which no character moves the cursor, changes colours or rings a bell: names may come from strangers."""
+    return "".join(
+        char if char == "\n" or (char.isprintable() and not "\ud800" <= char <= "\udfff") else f"\\x{ord(char):02x}"
+        for char in text
+    )
+
+
+def safe(text: str) -> str:
+    """Text from outside for a table or a remark: visible, and no markup."""
+    return escape(visible(text))
+
+
 def out() -> Console:
     """Results go to standard output."""
     return Console()
@@ -114,7 +127,7 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
         return
     table = Table(show_header=False, box=None)
     for name, value in facts.items():
-        table.add_row(WORDS.get(name, name.replace("_", " ")), escape(shown(value)))
+        table.add_row(WORDS.get(name, name.replace("_", " ")), safe(shown(value)))
     out().print(table)
 
 
@@ -160,7 +173,7 @@ def row_progress(what: str, rows: int, hidden: bool) -> Iterator[Callable[[int, 
 def write_text(path: Path | None, text: str) -> None:
     """To a file, or to standard output."""
     if path is None:
-        sys.stdout.write(text)
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     else:
         unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         unfinished.write_text(text, encoding="utf-8")

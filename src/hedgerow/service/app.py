@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
@@ -38,14 +38,33 @@ Identifier = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 Name = Annotated[str, Path(pattern="^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$")]
 
 
+DatasetName = Annotated[str, Field(max_length=63)]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_text_is_unicode(cls, content: Any) -> Any:
+        """JSON can spell half of a character, which no file, database or answer can hold."""
+        if not _is_unicode(content):
+            raise ValueError("text that is not Unicode")
+        return content
+
+
+def _is_unicode(content: Any) -> bool:
+    if isinstance(content, str):
+        return not any("\ud800" <= char <= "\udfff" for char in content)
+    if isinstance(content, dict):
+        return all(_is_unicode(part) for entry in content.items() for part in entry)
+    return all(map(_is_unicode, content)) if isinstance(content, list) else True
 
 
 class Manifest(_Strict):
     """A table's public facts."""
 
-    name: str = Field(max_length=63)
+    name: DatasetName
     rows: int = Field(ge=1, le=1 << 32)
     columns: int = Field(ge=1, le=10_000)
     temporary: bool = False
@@ -64,7 +83,7 @@ class JobRequest(_Strict):
 
     id: str = Field(pattern="^[0-9a-f]{32}$")
     kind: Literal["train", "predict", "probabilities", "evaluate"]
-    datasets: list[str] = Field(default_factory=list, max_length=100)
+    datasets: list[DatasetName] = Field(default_factory=list, max_length=100)
     combine: Literal["rows", "columns"] = "rows"
     target: str = Field(default="", max_length=200)
     max_depth: int = Field(default=5, ge=0, le=62)
@@ -230,7 +249,8 @@ def _add_errors(app: FastAPI) -> None:
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         places = sorted({".".join(str(part) for part in problem["loc"]) for problem in error.errors()})
-        return JSONResponse({"detail": f"not valid: {', '.join(places)[:500]}"}, 422)
+        told = ", ".join(places)[:500].encode("utf-8", "replace").decode()
+        return JSONResponse({"detail": f"not valid: {told}"}, 422)
 
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Refusal, answer(lambda error: error.status if isinstance(error, Refusal) else 400))

@@ -13,6 +13,8 @@ from ..errors import HedgerowError
 from .database import now
 
 START = "0" * 64
+LONGEST, MOST_ITEMS = 200, 100
+"""Characters of a logged text, and items of a logged list."""
 
 
 class AuditLog:
@@ -37,19 +39,28 @@ class AuditLog:
     def append(self, actor: str, action: str, **facts: Any) -> None:
         """Write one line and wait until it is on disk."""
         with self._lock:
-            entry = {"time": now().isoformat(), "actor": actor, "action": action, **facts, "before": self._last}
+            kept = {name: _shortened(value) for name, value in facts.items()}
+            entry = {"time": now().isoformat(), "actor": actor, "action": action, **kept, "before": self._last}
             entry["hash"] = _hash(entry)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as file:
                 whole = file.tell()
                 try:
-                    file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+                    # In ASCII, so that a line of JSON is one line for every reader.
+                    file.write(json.dumps(entry).encode() + b"\n")
                     file.flush()
                     os.fsync(file.fileno())
                 except OSError:
                     os.truncate(self._path, whole)
                     raise
             self._last = entry["hash"]
+
+
+def _shortened(value: Any) -> Any:
+    """A fact as it is logged: texts and lists of bounded length, and nothing that is no text."""
+    if isinstance(value, str):
+        return value[:LONGEST].encode("utf-8", "replace").decode()
+    return [_shortened(item) for item in value[:MOST_ITEMS]] if isinstance(value, list) else value
 
 
 def _hash(entry: dict[str, Any]) -> str:
@@ -60,9 +71,10 @@ def _hash(entry: dict[str, Any]) -> str:
 def verify(path: Path) -> str:
     """Check the whole chain; returns the last hash, or says which line was changed."""
     last = START
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return last
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    # Only LF ends a line: names may hold characters that Python's splitlines() takes for one.
+    for number, line in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"), start=1):
         try:
             entry = json.loads(line)
             intact = entry["before"] == last and entry["hash"] == _hash(entry)

@@ -175,10 +175,10 @@ class Client:
             raise problems[0]
 
     def wait(self, job: str, told: Told | None = None, seconds: float | None = None) -> dict[str, Any]:
-        """Wait until a job is done everywhere; its failure is raised with the reason."""
+        """Wait until a job is done everywhere; its failure is raised with the reason. Short outages are waited out."""
         deadline = None if seconds is None else time.monotonic() + seconds
         while True:
-            views = self.states(job)
+            views = [self._patiently(party, "GET", f"/v1/jobs/{job}") for party in PARTIES]
             if told:
                 told(views[0])
             failed = [view for view in views if view["state"] in ("failed", "cancelled")]
@@ -187,7 +187,8 @@ class Client:
                 named = next((r for r in reasons if r.startswith("party")), reasons[0] if reasons else "no reason told")
                 raise JobFailed(f"job {job} {failed[0]['state']}: {named}")
             if all(view["state"] == "done" for view in views):
-                return views[0]
+                done: dict[str, Any] = views[0]
+                return done
             if deadline is not None and time.monotonic() > deadline:
                 raise JobFailed(f"job {job} is not done after {seconds:g} s; it goes on")
             time.sleep(0.1)

@@ -27,7 +27,7 @@ WARNING_DAYS = 30
 def check_name(name: str, what: str = "name") -> str:
     """Names of members and datasets go into file names and addresses, so they are kept simple."""
     if not NAME.fullmatch(name):
-        raise InputError(f"{what} '{name[:80]}': use 1 to 63 lower-case letters, digits, '-' or '_'")
+        raise InputError(f"{what} {name[:80]!r}: use 1 to 63 lower-case letters, digits, '-' or '_'")
     return name
 
 

@@ -84,6 +84,8 @@ class Jobs:
     def submit(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
         """Check a request against this party's policy and queue it; the same request again changes nothing."""
         caller.need("analyst")
+        for name in request["datasets"]:
+            check_name(name, "dataset")
         action = PREDICTIONS.get(request["kind"], "train")
         with Session(self._engine) as session:
             known = session.get(Job, request["id"])

@@ -27,6 +27,9 @@ from .settings import PartySettings
 from .vault import Vault
 
 HEADER_SECONDS = 10.0
+"""How long a new caller may take to send a request's headers."""
+IDLE_SECONDS = 30.0
+"""How long a connection is kept between requests: longer than clients keep theirs, which is five seconds."""
 _PLAIN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 log = logging.getLogger("hedgerow.party")
 
@@ -45,7 +48,7 @@ class JsonLines(logging.Formatter):
         entry |= {name: value for name, value in record.__dict__.items() if name not in _PLAIN}
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
-        return json.dumps(entry, default=str, ensure_ascii=False)
+        return json.dumps(entry, default=str)
 
 
 def log_to_stderr() -> None:
@@ -71,15 +74,25 @@ class CertificateProtocol(H11Protocol):
             await inner(scope, receive, send)
 
         self.app = named
-        self._await_headers()
+        self._idle: asyncio.TimerHandle | None = None
+        self._await_headers(HEADER_SECONDS)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The caller has gone."""
+        super().connection_lost(error)
+        if self._idle is not None:
+            self._idle.cancel()
 
     def on_response_complete(self) -> None:
         """The next request's headers must come in time, too."""
         super().on_response_complete()
-        self._await_headers()
+        self._await_headers(IDLE_SECONDS)
 
-    def _await_headers(self) -> None:
-        asyncio.get_running_loop().call_later(HEADER_SECONDS, self._hang_up_if_idle)
+    def _await_headers(self, seconds: float) -> None:
+        """One timer a connection, begun anew with every response: a caller who goes on asking is not hung up on."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(seconds, self._hang_up_if_idle)
 
     def _hang_up_if_idle(self) -> None:
         if self.transport.is_closing():
@@ -125,7 +138,7 @@ class PartyServer:
             access_log=False,
             server_header=False,
             lifespan="off",
-            timeout_keep_alive=5,
+            timeout_keep_alive=int(IDLE_SECONDS),
             timeout_graceful_shutdown=5,
             limit_concurrency=200,
         )
