@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import ssl
 import threading
 import time
 
@@ -13,8 +15,10 @@ from commands import command
 from deployment import SCHEMA, Deployment, patients
 from hedgerow.cli.screen import safe, visible
 from hedgerow.service.audit import AuditLog, verify
+from hedgerow.service.consortium import member_names, write_identity
 from hedgerow.service.peers import Answer
 from hedgerow.tables import Column, Schema
+from hedgerow.transport import Authority
 from hedgerow.transport.certificate import party_name
 
 
@@ -126,6 +130,62 @@ def test_escapes_of_other_owners_do_not_reach_the_terminal(deployment, tmp_path)
     ):
         done = command(*arguments)
         assert "\x1b[2J" not in done.out + done.err
+
+
+def slow_bodies(deployment, identity, count):
+    """Connections that announce a body and send one byte of it, as many as are taken."""
+    context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=str(identity / "ca.pem"))
+    context.load_cert_chain(identity / "cert.pem", identity / "key.pem")
+    address, taken = deployment.consortium.parties[0], []
+    for _ in range(count):
+        raw = socket.create_connection((address.host, address.control), timeout=10)
+        try:
+            caller = context.wrap_socket(raw, server_hostname=party_name(0))
+            caller.sendall(b"POST /v1/jobs HTTP/1.1\r\nhost: x\r\ncontent-length: 5000\r\n\r\n{")
+            taken.append(caller)
+        except OSError:
+            raw.close()
+    return taken
+
+
+def test_slow_bodies_of_one_caller_keep_nobody_else_out(deployment):
+    """Two hundred of them, from a member's certificate or a stranger's, used to give 503 to everybody."""
+    stranger = deployment.root / "stranger"
+    authority = Authority.load(deployment.root / "authority" / "cert.pem", deployment.root / "authority" / "key.pem")
+    write_identity(authority, member_names("stranger", ["analyst"]), stranger, 90)
+    taken = []
+    try:
+        for identity in (deployment.root / "members" / "mallory", stranger):
+            taken += slow_bodies(deployment, identity, 200)
+        alice = deployment.client("alice")
+        for _ in range(20):
+            assert alice._parties.call(0, "GET", "/v1/datasets")
+        # A stranger's body is not even waited for.
+        last = slow_bodies(deployment, stranger, 1)
+        answers = [caller.recv(1000) for caller in last]
+        assert all(b" 403 " in answer or answer == b"" for answer in answers)
+    finally:
+        for caller in taken:
+            caller.close()
+    job = alice.train(["claims"], "ill", 1)
+    assert alice.wait(job, seconds=60)["state"] == "done"
+
+
+def test_a_body_has_one_time_for_all_of_it(deployment):
+    """A byte now and then used to keep a request alive for ever."""
+    identity = deployment.root / "members" / "mallory"
+    (caller,) = slow_bodies(deployment, identity, 1)
+    caller.settimeout(1.0)
+    started, answer = time.monotonic(), b""
+    while time.monotonic() - started < 45 and not answer:
+        try:
+            answer = caller.recv(1000)
+            break
+        except TimeoutError:
+            caller.sendall(b" ")
+    assert b" 408 " in answer
+    assert 25 < time.monotonic() - started < 40
+    caller.close()
 
 
 def test_a_caller_who_goes_on_asking_is_not_hung_up_on(deployment):

@@ -111,6 +111,7 @@ def test_pandas_pyarrow_and_numpy_give_the_same_model(cancer):
         "identity": None,
         "max_depth": 2,
         "schema": None,
+        "verbose": 0,
     }
 
 

@@ -87,6 +87,8 @@ def test_no_two_messages_are_related_by_a_reused_mask():
         opened = ("open", "pairs")
         kept = [e for e in recorder.entries if not e.sent and e.length >= 64 and not e.step.endswith(opened)]
         words = np.concatenate([np.frombuffer(e.content[: len(e.content) // 8 * 8], np.uint64) for e in kept])
+        # The last word of opened bits is cut to its items, so it may be small; a whole one hardly ever is.
+        words = words[words >= 1 << 32]
         assert len(words) > 1000
         assert len(set(words.tolist())) == len(words)
 

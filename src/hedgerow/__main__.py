@@ -1,5 +1,5 @@
 """``python -m hedgerow``."""
 
-from .cli.main import main
+from .cli.entry import main
 
 main()

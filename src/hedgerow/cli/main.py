@@ -1,19 +1,18 @@
-"""``hedgerow``: the entry point."""
+"""``hedgerow``: all commands."""
 
 from __future__ import annotations
 
-import signal
-import sys
-import traceback
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from .. import __version__
-from ..errors import HedgerowError, PeerError
 from . import bench, consortium, demo, info, inspect, party, predict, remote, reveal, sample, train
-from .screen import EPILOG, visible
+from .entry import main
+from .screen import EPILOG
+
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="hedgerow",
@@ -69,45 +68,3 @@ def options(
 def print_version() -> None:
     """Print the version."""
     print(__version__)
-
-
-def main() -> None:
-    """Run the command line; errors become one readable line and an exit code, after a traceback with ``--debug``."""
-    debug = "--debug" in sys.argv[1:]
-    if debug:
-        sys.argv.remove("--debug")
-    before = signal.signal(signal.SIGINT, _interrupt)
-    try:
-        app()
-    except SystemExit:
-        raise
-    except BaseException as error:
-        message, code = _judge(error)
-        if debug:
-            traceback.print_exc()
-        print(f"hedgerow: {visible(message)}", file=sys.stderr)
-        sys.exit(code)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _Interrupted(BaseException):
-    """Ctrl-C. Unlike KeyboardInterrupt it passes through the command-line library, which would end without a word."""
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise _Interrupted
-
-
-def _judge(error: BaseException) -> tuple[str, int]:
-    """What an error means for people, and for scripts."""
-    match error:
-        case PeerError():
-            return str(error), 4
-        case HedgerowError():
-            return str(error), 3
-        case _Interrupted():
-            return "interrupted", 130
-        case OSError():
-            return f"{error.filename or 'output'}: {error.strerror or type(error).__name__}", 3
-    return f"unexpected {type(error).__name__}; run again with --debug for the details", 1

@@ -45,6 +45,16 @@ class Moment:
 Progress = Callable[[Moment], None]
 
 
+_running: set[subprocess.Popen[bytes]] = set()
+"""Party processes of this process that were not ended yet."""
+
+
+def end_all() -> None:
+    """End all party processes of this process at once."""
+    for process in list(_running):
+        process.kill()
+
+
 class PartyProcesses:
     """A context manager that starts three party processes and stops them again.
 
@@ -80,9 +90,9 @@ class PartyProcesses:
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
         command = [sys.executable, "-m", "hedgerow.runtime.worker", str(theirs.fileno())]
         # In a session of its own: Ctrl-C at a terminal is for the process that owns the parties, not for them.
-        self.processes.append(
-            subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True)
-        )
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True)
+        _running.add(process)
+        self.processes.append(process)
         theirs.close()
         self.owners.append(Connection(ours.detach()))
 
@@ -137,6 +147,7 @@ class PartyProcesses:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            _running.discard(process)
         self._directory.cleanup()
 
     def abandon(self) -> None:

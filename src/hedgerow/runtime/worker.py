@@ -136,4 +136,6 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    # An owner that is gone has no use for words.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
+        main(int(sys.argv[1]))

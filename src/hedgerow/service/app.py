@@ -31,7 +31,11 @@ from .settings import PartySettings
 from .vault import CHUNK_BYTES, Vault
 
 BODY_SECONDS = 30.0
+SLOWEST = 1 << 16
+"""Bytes a second that a body must come at, after that: a chunk of some megabytes over a slow line takes minutes."""
 JSON_BYTES = 1 << 20
+OPEN_TO_ALL = ("/v1/health", "/v1/metrics")
+"""What anybody with a certificate of the authority may ask."""
 log = logging.getLogger("hedgerow.api")
 
 Identifier = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
@@ -103,6 +107,9 @@ class Start(_Strict):
     attempt: int = Field(ge=1, le=1 << 40)
 
 
+STRANGER = "the certificate's name is not a member of this consortium, or has other roles there"
+
+
 def caller_of(certificate: dict[str, Any] | None) -> Caller:
     """Who a verified certificate names."""
     names = [value for kind, value in (certificate or {}).get("subjectAltName", ()) if kind == "DNS"]
@@ -118,6 +125,14 @@ def caller_of(certificate: dict[str, Any] | None) -> Caller:
     return Caller(member, tuple(roles), party)
 
 
+def takes_part(caller: Caller, settings: PartySettings) -> bool:
+    """Whether a caller is a party, or a member in the roles that its certificate names."""
+    if caller.party is not None:
+        return True
+    known = settings.consortium.members.get(caller.name, ())
+    return bool(known) and bool(caller.roles) and set(caller.roles) <= set(known)
+
+
 def who(request: Request) -> Caller:
     """The caller, by the connection's certificate."""
     caller = caller_of(request.scope.get("hedgerow.certificate"))
@@ -130,11 +145,9 @@ def member(request: Request) -> Caller:
     """A caller who is a member; one that was taken off the list is refused."""
     caller = who(request)
     settings: PartySettings = request.app.state.settings
-    if caller.party is None:
-        known = settings.consortium.members.get(caller.name, ())
-        if not set(caller.roles) <= set(known) or not known:
-            raise Forbidden("the certificate's name is not a member of this consortium, or has other roles there")
-    elif caller.party != settings.number:
+    if not takes_part(caller, settings):
+        raise Forbidden(STRANGER)
+    if caller.party is not None and caller.party != settings.number:
         raise Forbidden("a party may ask this of itself only")
     return caller
 
@@ -174,10 +187,11 @@ class Metrics:
 
 
 class Limits:
-    """Outermost layer: bodies have a largest size and must come in time; every request is logged and counted."""
+    """Outermost layer: who calls is checked before a body is read; bodies have a largest size and one time for all of
+    it; every request is logged and counted."""
 
-    def __init__(self, app: Any, metrics: Callable[[], Metrics]) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: Any, settings: PartySettings, metrics: Callable[[], Metrics]) -> None:
+        self._app, self._settings, self._metrics = app, settings, metrics
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request."""
@@ -185,11 +199,19 @@ class Limits:
             await self._app(scope, receive, send)
             return
         most = CHUNK_BYTES if "/chunks/" in scope["path"] else JSON_BYTES
-        started, status, taken = time.monotonic(), 500, 0
+        started, status, taken, late = time.monotonic(), 500, 0, False
+        headers = dict(scope["headers"])
+        announced = headers.get(b"content-length", b"0")
+        caller = caller_of(scope.get("hedgerow.certificate"))
 
         async def limited() -> Any:
-            nonlocal taken
-            message = await asyncio.wait_for(receive(), BODY_SECONDS)
+            nonlocal taken, late
+            allowed = BODY_SECONDS + (int(announced) if announced.isdigit() else 0) / SLOWEST
+            try:
+                message = await asyncio.wait_for(receive(), max(0.01, started + allowed - time.monotonic()))
+            except TimeoutError:
+                late = True
+                raise
             taken += len(message.get("body", b""))
             if taken > most:
                 raise _TooLarge
@@ -198,12 +220,15 @@ class Limits:
         async def noted(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                # Who reads the body may have made something else of the lateness.
+                status = 408 if late else message["status"]
+                message = {**message, "status": status}
             await send(message)
 
-        headers = dict(scope["headers"])
-        announced = headers.get(b"content-length", b"0")
         try:
+            if caller.name and not takes_part(caller, self._settings) and scope["path"] not in OPEN_TO_ALL:
+                await JSONResponse({"detail": STRANGER}, 403, {"connection": "close"})(scope, receive, noted)
+                return
             if not announced.isdigit() or int(announced) > most:
                 raise _TooLarge
             await self._app(scope, limited, noted)
@@ -213,9 +238,8 @@ class Limits:
             await JSONResponse({"detail": "the body came too slowly"}, 408)(scope, receive, noted)
         finally:
             self._metrics().requests.labels(status).inc()
-            caller = caller_of(scope.get("hedgerow.certificate")).name
             seconds = round(time.monotonic() - started, 4)
-            facts = {"method": scope["method"], "path": scope["path"][:200], "status": status, "caller": caller}
+            facts = {"method": scope["method"], "path": scope["path"][:200], "status": status, "caller": caller.name}
             log.info("request", extra={**facts, "seconds": seconds})
 
 
@@ -228,7 +252,7 @@ def make_app(settings: PartySettings, vault: Vault, datasets: Datasets, jobs: Jo
     app = FastAPI(title=f"Hedgerow party {settings.number}", version=__version__, docs_url=None, redoc_url=None)
     app.state.settings = settings
     metrics = Metrics(settings, jobs)
-    app.add_middleware(Limits, metrics=lambda: metrics)
+    app.add_middleware(Limits, settings=settings, metrics=lambda: metrics)
     _add_errors(app)
     _add_public(app, settings, jobs, metrics)
     _add_datasets(app, datasets)

@@ -9,13 +9,14 @@ import logging
 import signal
 import ssl
 import sys
-from typing import Any
+from collections import Counter
+from typing import Any, ClassVar
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .app import make_app
+from .app import caller_of, make_app
 from .audit import AuditLog
 from .consortium import WARNING_DAYS, expiry
 from .database import now, open_database
@@ -28,6 +29,8 @@ from .vault import Vault
 
 HEADER_SECONDS = 10.0
 """How long a new caller may take to send a request's headers."""
+MOST_CONNECTIONS, MOST_OF_A_MEMBER, MOST_OF_A_PARTY = 400, 24, 64
+"""Connections in all, of one member (or of one who is none), and of one party: no caller can take what others need."""
 IDLE_SECONDS = 30.0
 """How long a connection is kept between requests: longer than clients keep theirs, which is five seconds."""
 _PLAIN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
@@ -60,13 +63,26 @@ def log_to_stderr() -> None:
 
 
 class CertificateProtocol(H11Protocol):
-    """HTTP/1.1 that hands the caller's certificate to the application and hangs up on callers who do not get on."""
+    """HTTP/1.1 that hands the caller's certificate to the application, keeps callers from taking all connections for
+    themselves, and hangs up on those who do not get on."""
+
+    callers: ClassVar[Counter[str]] = Counter()
+    """Connections by the name in the certificate."""
+    _caller: str | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A caller has connected and shown a certificate of the authority."""
-        super().connection_made(transport)
         channel = transport.get_extra_info("ssl_object")
         certificate = channel.getpeercert() if channel is not None else None
+        caller = caller_of(certificate)
+        most = MOST_OF_A_PARTY if caller.party is not None else MOST_OF_A_MEMBER
+        super().connection_made(transport)
+        self._idle: asyncio.TimerHandle | None = None
+        if self.callers[caller.name] >= most:
+            transport.abort()
+            return
+        self._caller = caller.name
+        self.callers[caller.name] += 1
         inner = self.app
 
         async def named(scope: Any, receive: Any, send: Any) -> None:
@@ -74,12 +90,14 @@ class CertificateProtocol(H11Protocol):
             await inner(scope, receive, send)
 
         self.app = named
-        self._idle: asyncio.TimerHandle | None = None
         self._await_headers(HEADER_SECONDS)
 
     def connection_lost(self, error: Exception | None) -> None:
         """The caller has gone."""
         super().connection_lost(error)
+        if self._caller is not None:
+            self.callers[self._caller] -= 1
+            self._caller = None
         if self._idle is not None:
             self._idle.cancel()
 
@@ -140,7 +158,7 @@ class PartyServer:
             lifespan="off",
             timeout_keep_alive=int(IDLE_SECONDS),
             timeout_graceful_shutdown=5,
-            limit_concurrency=200,
+            limit_concurrency=MOST_CONNECTIONS,
         )
         config.load()
         assert config.ssl is not None
