@@ -189,7 +189,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         if len(dimensions) == 1:
             raise InputError("Expected 2D array, got 1D array instead: rows must be a table. Reshape your data")
         aside = self._aside(as_table(given), fitted) if len(dimensions) == 2 else Aside({}, [], [])
-        if fitted and len(dimensions) == 2 and dimensions[1] != self.n_features_in_:
+        odd = fitted and any(column.kind != "number" for column in self.schema_.attributes)
+        if odd and len(dimensions) == 2 and dimensions[1] != self.n_features_in_:
             raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
         numbers = without_aside(given, aside)
         if len(dimensions) == 2:

@@ -56,13 +56,9 @@ def plain(data: Any) -> Any:
 def plain_labels(data: Any) -> Any:
     """Labels or targets, with pandas' nullable whole numbers and truth values as NumPy's, where none is missing."""
     found = plain(data)
-    kind = getattr(found, "dtype", None)
-    if (
-        kind is not None
-        and not isinstance(kind, np.dtype)
-        and getattr(kind, "kind", "O") in "iub"
-        and not found.hasnans
-    ):
+    kind = getattr(found, "dtype", np.dtype(object))
+    nullable = not isinstance(kind, np.dtype) and getattr(kind, "kind", "O") in "iub"
+    if nullable and not found.hasnans:
         return found.astype(np.bool_ if kind.kind == "b" else np.int64)
     return found
 
@@ -98,7 +94,7 @@ def _known_aside(given: Any, columns: Mapping[int, Column]) -> Aside:
             categories.append(j)
         elif column.kind == "date":
             aside[j] = to_dates(column.name, _values(given, j))
-        elif looks_like_durations(values := _values(given, j)):
+        elif not _is_numeric(given, j) and looks_like_durations(values := _values(given, j)):
             aside[j] = as_seconds(values)
     return Aside(aside, categories, categories)
 
@@ -115,9 +111,9 @@ def found_aside(given: Any, wanted: Any) -> Aside:
             columns[j] = _objects(given, j)
             categories.append(j)
             continue
-        kind = _column(given, j).dtype
-        if getattr(kind, "kind", "O") in "iufb":
+        if _is_numeric(given, j):
             continue
+        kind = _column(given, j).dtype
         values = _values(given, j)
         if looks_like_dates(values):
             columns[j] = as_dates(names[j] if names else f"x{j}", values)
@@ -168,16 +164,13 @@ def _as_declared(table: Any, place: int, column: Column) -> Values:
     """One column as what a schema declares it to be."""
     if column.kind == "category":
         return _objects(table, place)
+    if column.kind != "date" and isinstance(_column(table, place).dtype, np.dtype) and _is_numeric(table, place):
+        return np.asarray(_column(table, place))
     values = _values(table, place)
     if column.kind == "date":
         return to_dates(column.name, values)
     if looks_like_durations(values):
         return as_seconds(values)
-    kind = getattr(_column(table, place).dtype, "kind", "O")
-    if isinstance(table, np.ndarray) and table.dtype.kind in "iuf":
-        return np.asarray(table[:, place])
-    if kind in "iu" and not any(category_key(value) is None for value in values):
-        return np.array(values.tolist())
     check_numbers(values, f"column '{column.name}'")
     return np.array([np.nan if category_key(value) is None else float(value) for value in values], float)
 
@@ -216,6 +209,11 @@ def _listed(wanted: Any, names: Sequence[str], width: int) -> list[int]:
         else:
             raise InputError(f"categorical_features: there is no column {item!r}")
     return sorted(set(places))
+
+
+def _is_numeric(given: Any, place: int) -> bool:
+    """Whether a column holds numbers or truth values by its type."""
+    return getattr(_column(given, place).dtype, "kind", "O") in "iufb"
 
 
 def _column(given: Any, place: int) -> Any:

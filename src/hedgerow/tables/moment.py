@@ -73,8 +73,11 @@ def _by_pattern(texts: Sequence[str | None], pattern: str) -> Values | None:
 
 
 def looks_dated(texts: Sequence[str | None]) -> bool:
-    """Whether all texts are dates, in whatever way of writing."""
-    return iso_dates(texts) is not None or any(_by_pattern(texts, pattern) is not None for pattern in FORMATS)
+    """Whether all texts are dates, in whatever way of writing; most that are not show it at once."""
+    for some in (texts[:100], texts):
+        if iso_dates(some) is None and all(_by_pattern(some, pattern) is None for pattern in FORMATS):
+            return False
+    return True
 
 
 def _kept(array: Any) -> Values:
