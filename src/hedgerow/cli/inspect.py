@@ -152,9 +152,8 @@ def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, a
         row: dict[str, Any] = {"column": look.name, "kind": column.kind}
         if column.kind in ("number", "target"):
             row |= {"decimals": column.decimals, "bits": column.bits, "signed": column.signed}
-        told = publication.line.removeprefix(f"'{look.name}': ")
         remark = f"rounded, error at most {look.error:.3g}" if look.error else "exact"
-        rows.append({**row, "public": told, "names": list(publication.names), "remark": remark})
+        rows.append({**row, "public": publication.words, "names": list(publication.names), "remark": remark})
     if as_json:
         screen.print_json({"rows": len(table), "columns": rows})
         return

@@ -91,14 +91,13 @@ def predict(
     texts = [*secret.facts.schema.category_names, *(keep or [])]
     table = read(data, header, separator, decimal, thousands, texts, date)
     check_columns(table, keep or [], "kept")
-    kept = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
+    found: dict[str, list[Any]] = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
     columns = _rows(secret, _hidden(secret, table, name_key))
     if proba:
         secret.facts.need_classes()
     with screen.row_progress("predicting", len(table), quiet or as_json) as ticked:
         labels = secret.labels(columns, ticked)
     chances = secret.probabilities(columns) if proba else None
-    found: dict[str, list[Any]] = kept
     answer = secret.facts.target if secret.facts.target not in found else f"predicted {secret.facts.target}"
     found[answer] = labels.tolist()
     if chances is not None:

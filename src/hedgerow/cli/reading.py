@@ -57,8 +57,7 @@ def read(
     separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     patterns = dict(_date(text) for text in dates or [])
     table = read_table(data, Reading(header, separator, decimal, thousands, texts, patterns))
-    for note in table.notes:
-        screen.notes().print(screen.safe(note), style="yellow")
+    warn(table.notes)
     return table
 
 
@@ -91,8 +90,7 @@ def show_publications(publications: Sequence[Publication], what: str) -> None:
     shown.add_column("column")
     shown.add_column("becomes public")
     for publication in publications[:MOST_SHOWN]:
-        line = publication.line.removeprefix(f"'{publication.column}': ")
-        shown.add_row(screen.safe(publication.column), screen.safe(line))
+        shown.add_row(screen.safe(publication.column), screen.safe(publication.words))
     if len(publications) > MOST_SHOWN:
         shown.add_row("…", f"{len(publications) - MOST_SHOWN:,} more columns, likewise their names, kinds and bits")
     screen.notes().print(shown)

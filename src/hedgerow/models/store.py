@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import secrets
 import shutil
 import zipfile
@@ -24,6 +23,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..sharing import RING32, RING64, ArithmeticShare, Ring
+from ..tables.private import private_write
 from ..trees.model import SharedTree
 from .facts import ModelFacts
 
@@ -107,15 +107,6 @@ def _checksum(content: bytes, party: int, facts: Any) -> str:
     """SHA-256 of the shares and of all that the manifest says about them."""
     said = json.dumps([party, facts], sort_keys=True, ensure_ascii=False).encode()
     return hashlib.sha256(said + b"\0" + content).hexdigest()
-
-
-def private_write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def save_party(model: PartyModel, directory: Path) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..models.store import private_write
+from ..tables.private import private_write
 from .gate import PREFACE_BYTES, Gate
 from .settings import PartySettings
 from .spec import digest

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..models.store import private_write
 from ..sharing import RING64, ArithmeticShare
+from ..tables.private import private_write
 
 CHUNK_BYTES = 4 << 20
 _READ = 1 << 20

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from .fixed import category_key
 from .moment import iso_dates, looks_dated
 from .schema import Column
-from .spelling import Spelling, is_number
+from .spelling import MOSTLY, Spelling, is_number
 
 MOST_VALUES = 64
 """A column of text with more different values is not published unasked. Of the real tables the tests know, adult's
@@ -29,8 +29,6 @@ MOST_ONCE = 0.05
 columns of names, notes or ids nearly all of them."""
 MOST_CLASSES = 100
 """The real tables have up to 7 classes; a target with more than a hundred values is nearly always a number."""
-NEARLY = 0.9
-"""From this share of numbers or dates on, other text in a column is taken for a mistake."""
 LEAST_ROWS_OF_A_KEY = 30
 """In a shorter table whole numbers may all differ by chance: 30 ages do so with a probability below 1 %."""
 
@@ -39,22 +37,26 @@ Values = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What becomes public of one column: in words, the names that do, and whether it may have been meant otherwise."""
+    """What becomes public of one column, in words, and the names that do."""
 
     column: str
     kind: str
     told: str
     names: tuple[Any, ...] = ()
-    warning: str = ""
+
+    @property
+    def words(self) -> str:
+        """The whole of it, every name included."""
+        shown = ", ".join(map(str, self.names))
+        return self.told + (f": {shown}" if shown else "")
 
     @property
     def line(self) -> str:
-        """The whole of it in one line, every name included."""
-        shown = ", ".join(map(str, self.names))
-        return f"'{self.column}': {self.told}" + (f": {shown}" if shown else "")
+        """The whole of it in one line, with the column."""
+        return f"'{self.column}': {self.words}"
 
 
-def published(column: Column, warning: str = "") -> Publication:
+def published(column: Column) -> Publication:
     """What a schema tells about a column."""
     gaps = "some values missing" if column.missing else ""
     names = column.names
@@ -63,14 +65,14 @@ def published(column: Column, warning: str = "") -> Publication:
         told = f"{len(names)} {what} {'as keyed hashes' if column.hashed else 'by name'}" + (
             f" ({gaps})" if gaps else ""
         )
-        return Publication(column.name, column.kind, told, names, warning)
+        return Publication(column.name, column.kind, told, names)
     bits = f"{column.bits} bit{'s' * (column.bits != 1)}"
     facts = [f"dates by the {column.unit}" if column.kind == "date" else column.kind, bits]
     if column.decimals:
         facts.append(f"{column.decimals} decimal{'s' * (column.decimals != 1)}")
     if column.signed:
         facts.append("some before 1970" if column.kind == "date" else "some negative")
-    return Publication(column.name, column.kind, ", ".join(filter(None, [*facts, gaps])), names, warning)
+    return Publication(column.name, column.kind, ", ".join(filter(None, [*facts, gaps])))
 
 
 def category_refusal(name: str, values: Values) -> str | None:
@@ -105,11 +107,11 @@ def _hint(name: str, texts: Sequence[str], rows: int) -> str:
         return f"They look like numbers with {' or with '.join(ways)}: say so if they are. "
     if looks_dated(different):
         return f"They look like dates: say --date '{name}' (in Python pandas.to_datetime) if they are. "
-    if sum(map(is_number, texts)) >= NEARLY * rows:
+    if sum(map(is_number, texts)) >= MOSTLY * rows:
         return "Nearly all of them are numbers: correct the others, or leave them empty. "
     some = different[:200]
     dated = sum(iso_dates([text]) is not None for text in some)
-    if dated > 1 and dated >= NEARLY * len(some):
+    if dated > 1 and dated >= MOSTLY * len(some):
         return "Nearly all of them are dates: correct the others, or leave them empty. "
     return ""
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .moment import KEPT, MICROSECONDS, coarsest_unit, moment_text, units_since_epoch
-from .schema import MAX_BITS, MAX_CATEGORIES, UNITS, Column, class_key, is_hash
+from .moment import KEPT, coarsest_unit, moment_text, units_since_epoch
+from .schema import MAX_BITS, MAX_CATEGORIES, MICROSECONDS, UNITS, Column, class_key, is_hash
 
 MAX_DECIMALS = 15
 ROUNDED_BITS = 52

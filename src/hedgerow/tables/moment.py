@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute
 
 from ..errors import InputError
+from .schema import MICROSECONDS
 
 Values = npt.NDArray[Any]
 
-MICROSECONDS = {"day": 86_400_000_000, "second": 1_000_000, "millisecond": 1_000, "microsecond": 1}
-"""Units a date can be kept in, the coarsest first."""
 KEPT = np.dtype("datetime64[us]")
 """How dates stand in a table: NaT where there is none, universal time where the source knows its zone."""
 

@@ -23,11 +23,9 @@ import pyarrow.parquet
 from ..errors import InputError
 from .moment import KEPT, as_seconds, iso_dates, parse_dates, to_dates
 from .schema import MAX_COLUMNS, Column, check_names
-from .spelling import Spelling, found_spelling, is_number
+from .spelling import MOSTLY, Spelling, found_spelling, is_number
 
 HEADER_BYTES = 1 << 26
-MOSTLY = 0.9
-"""From this share of numbers on, other text in a column is taken for a mistake."""
 MISSING = ["", "NA", "NaN", "nan", "null", "?", " ?"]
 SEPARATORS = ",;\t|"
 FOREIGN = {

@@ -20,7 +20,9 @@ MAX_CATEGORIES = 1000
 MAX_CLASSES = 1000
 KINDS = ("number", "date", "category", "label", "target", "weight")
 NUMBERS = ("number", "date", "target", "weight")
-UNITS = ("day", "second", "millisecond", "microsecond")
+MICROSECONDS = {"day": 86_400_000_000, "second": 1_000_000, "millisecond": 1_000, "microsecond": 1}
+UNITS = tuple(MICROSECONDS)
+"""Units a date can be kept in, the coarsest first."""
 FIELDS = {
     "number": ("decimals", "bits", "signed", "missing"),
     "date": ("unit", "bits", "signed", "missing"),
@@ -266,8 +268,7 @@ def sorted_classes(values: Iterable[Any]) -> list[Any]:
 
 def _finer_bits(unit: str, finer: str) -> int:
     """How many bits more a date needs in a finer unit."""
-    sizes = dict(zip(UNITS, (86_400_000_000, 1_000_000, 1_000, 1), strict=True))
-    return (sizes[unit] // sizes[finer] - 1).bit_length()
+    return (MICROSECONDS[unit] // MICROSECONDS[finer] - 1).bit_length()
 
 
 def check_names(names: Sequence[str]) -> None:

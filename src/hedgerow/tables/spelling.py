@@ -13,6 +13,8 @@ from ..errors import InputError
 
 Texts = Sequence[str | None]
 
+MOSTLY = 0.9
+"""From this share of numbers or dates on, other text in a column is taken for a mistake."""
 PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPS = re.compile(r"[+-]?\d{1,3}(?P<mark>[,'’\u00a0\u202f ])\d{3}((?P=mark)\d{3})*(\.\d+)?")
