@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
+import resource
 import socket
 import ssl
 import threading
 import time
 
 import httpx
+import psutil
 import pytest
 
 from commands import command
-from deployment import SCHEMA, Deployment, patients
+from deployment import SCHEMA, Deployment, free_port, patients
 from hedgerow.cli.screen import safe, visible
 from hedgerow.service.audit import AuditLog, verify
-from hedgerow.service.consortium import member_names, write_identity
+from hedgerow.service.consortium import load_identity, member_names, write_identity
+from hedgerow.service.gate import Gate, preface
 from hedgerow.service.peers import Answer
+from hedgerow.service.runner import session_of
+from hedgerow.service.server import Repeats
 from hedgerow.tables import Column, Schema
-from hedgerow.transport import Authority
+from hedgerow.transport import Agreement, Authority, Patience, connect, listen
 from hedgerow.transport.certificate import party_name
+from hedgerow.transport.frame import Header, Kind
+from hedgerow.transport.socket import _HELLO, _NAME, PROTOCOL_VERSION
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +228,173 @@ def test_waiting_survives_a_short_outage(deployment):
     deployment.kill(1)
     threading.Timer(1.0, lambda: deployment.start(1)).start()
     assert alice.wait(job, seconds=60)["state"] == "done"
+
+
+def strangers(address, port, count, said=b""):
+    """Connections to a port, each with some first bytes."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    callers = []
+    for _ in range(count):
+        caller = socket.create_connection((address, port), timeout=10)
+        caller.sendall(said)
+        callers.append(caller)
+    return callers
+
+
+def hang_up(callers):
+    for caller in callers:
+        caller.close()
+
+
+@pytest.mark.parametrize("said", [b"", b"x" * 16, b"GET / HTTP/1.1\r\n" * 8])
+def test_strangers_at_the_party_port_fail_no_job(deployment, said):
+    """Eighty of them used to fill the port, and the job blamed honest parties."""
+    callers = []
+    try:
+        for address in deployment.consortium.parties:
+            callers += strangers(address.host, address.party, 80, said)
+        alice = deployment.client("alice")
+        job = alice.train(["claims"], "ill", 1)
+        assert alice.wait(job, seconds=60)["state"] == "done"
+    finally:
+        hang_up(callers)
+
+
+def test_silent_connections_exhaust_nothing(deployment):
+    """1,100 of them used to take every descriptor, and to fill the log with ninety thousand lines."""
+    log = deployment.root / "party0" / "log.jsonl"
+    lines = len(log.read_text().splitlines())
+    address, callers = deployment.consortium.parties[0], []
+    process = psutil.Process(deployment.processes[0].pid)
+    try:
+        for port in (address.control, address.party):
+            callers += strangers(address.host, port, 1100)
+        assert process.num_fds() < 600
+        alice = deployment.client("alice")
+        job = alice.train(["claims"], "ill", 1)
+        assert alice.wait(job, seconds=60)["state"] == "done"
+    finally:
+        hang_up(callers)
+    assert len(log.read_text().splitlines()) - lines < 200
+
+
+def test_silent_connections_are_hung_up_on_soon(deployment):
+    address = deployment.consortium.parties[0]
+    for port in (address.control, address.party):
+        (caller,) = strangers(address.host, port, 1)
+        caller.settimeout(10)
+        started = time.monotonic()
+        assert caller.recv(10) == b""
+        assert 3 < time.monotonic() - started < 9
+        caller.close()
+
+
+def test_knowing_a_run_opens_no_gate():
+    """The name of a run can be computed by whoever knows the job; only a party has the ticket."""
+    host, port, session, key = "127.0.0.1", free_port("127.0.0.1"), b"s" * 16, b"k" * 32
+    gate = Gate(host, port, 0)
+    gate.start()
+    ours, theirs = socket.socketpair()
+    theirs.settimeout(5)
+    try:
+        gate.announce(session, key)
+        early = strangers(host, port, 1, preface(key, session, 2, 0))
+        wrong = [session, session + b"\x01" + b"0" * 32, preface(b"l" * 32, session, 1, 0), preface(key, session, 1, 2)]
+        turned_away = [strangers(host, port, 1, said)[0] for said in wrong]
+        gate.expect(session, ours)
+        right = strangers(host, port, 1, preface(key, session, 1, 0))
+        for caller in (early[0], right[0]):
+            content, (descriptor,), _, _ = socket.recv_fds(theirs, 1, 1)
+            handed = socket.socket(fileno=descriptor)
+            assert content == b"c"
+            assert handed.getpeername() == caller.getsockname()
+            handed.close()
+        for caller in turned_away:
+            caller.settimeout(10)
+            assert caller.recv(1) == b""
+        theirs.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            socket.recv_fds(theirs, 1, 1)
+        hang_up([*early, *right, *turned_away])
+    finally:
+        gate.close()
+        ours.close()
+        theirs.close()
+
+
+def test_a_member_who_knows_the_run_stops_no_job(deployment):
+    """Somebody greets at the party port again and again with what can be known of a run, and poses as a party."""
+    alice = deployment.client("alice")
+    identity = deployment.root / "members" / "mallory"
+    context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=str(identity / "ca.pem"))
+    context.load_cert_chain(identity / "cert.pem", identity / "key.pem")
+    ended = threading.Event()
+
+    def pose(job, spec_hash):
+        while not ended.is_set():
+            for party in (0, 1):
+                address = deployment.consortium.parties[party]
+                session = session_of(job, spec_hash, 1)
+                with contextlib.suppress(OSError), socket.create_connection((address.host, address.party)) as raw:
+                    raw.sendall(session)
+                    raw.settimeout(0.2)
+                    context.wrap_socket(raw, server_hostname=party_name(party)).recv(1)
+
+    request = {"kind": "train", "datasets": ["claims"], "target": "ill", "id": "e" * 32}
+    view = alice._parties.call(0, "POST", "/v1/jobs", json=request)
+    poser = threading.Thread(target=pose, args=(view["id"], view["spec_hash"]))
+    poser.start()
+    try:
+        for party in (1, 2):
+            alice._parties.call(party, "POST", "/v1/jobs", json=request)
+        assert alice.wait(view["id"], seconds=60)["state"] == "done"
+    finally:
+        ended.set()
+        poser.join()
+
+
+def test_posing_as_a_party_in_the_handshake_ends_no_run(tmp_path):
+    """A member's certificate, the right session and configuration, and a greeting as party 1."""
+    stranger, authority, identities = tmp_path / "stranger", Authority.make(90), []
+    for party in range(3):
+        directory = tmp_path / f"p{party}"
+        write_identity(authority, [party_name(party)], directory, 90)
+        identities.append(load_identity(directory))
+    write_identity(authority, member_names("mallory", ["analyst"]), stranger, 90)
+    poser = load_identity(stranger)
+    servers = [listen(("127.0.0.1", 0)) for _ in range(3)]
+    addresses = [server.getsockname() for server in servers]
+    agreement, found = Agreement(b"s" * 16, b"c" * 32), {}
+
+    def run(party):
+        found[party] = connect(party, servers[party], addresses, agreement, identities[party], Patience(10.0))
+
+    first = threading.Thread(target=run, args=(0,))
+    first.start()
+    hello = _HELLO.pack(_NAME, PROTOCOL_VERSION, 1, 0, agreement.session, agreement.configuration)
+    with socket.create_connection(addresses[0]) as raw:
+        caller = poser.client_context().wrap_socket(raw, server_hostname=party_name(0))
+        caller.sendall(Header(Kind.HELLO, 1, 0, 0, len(hello)).pack() + hello)
+        time.sleep(0.3)
+    others = [threading.Thread(target=run, args=(party,)) for party in (1, 2)]
+    for thread in others:
+        thread.start()
+    for thread in (first, *others):
+        thread.join(15)
+    assert sorted(found) == [0, 1, 2]
+    for transport in found.values():
+        transport.close()
+    for server in servers:
+        server.close()
+
+
+def test_repeated_warnings_are_counted():
+    repeats, written = Repeats(), []
+    for k in range(1000):
+        record = logging.makeLogRecord(
+            {"name": "a", "msg": "again", "levelno": logging.WARNING, "created": 100 + k / 10}
+        )
+        if repeats.filter(record):
+            written.append(getattr(record, "left_out", 0))
+    assert written == [0, 0, 0, 0, 0, 595, 0, 0, 0, 0]
+    assert all(repeats.filter(logging.makeLogRecord({"msg": "x", "levelno": logging.INFO})) for _ in range(100))

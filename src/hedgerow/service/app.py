@@ -105,6 +105,7 @@ class Start(_Strict):
 
     spec_hash: str = Field(pattern="^[0-9a-f]{64}$")
     attempt: int = Field(ge=1, le=1 << 40)
+    key: str = Field(pattern="^[0-9a-f]{64}$")
 
 
 STRANGER = "the certificate's name is not a member of this consortium, or has other roles there"
@@ -415,7 +416,7 @@ def _add_peers(app: FastAPI, datasets: Datasets, jobs: Jobs) -> None:
     def peer_start(identifier: Identifier, start: Start, caller: Peer) -> None:
         """Party 0 starts a job."""
         _leader(caller)
-        jobs.peer_start(identifier, start.spec_hash, start.attempt)
+        jobs.peer_start(identifier, start.spec_hash, start.attempt, bytes.fromhex(start.key))
 
     @app.post("/v1/peer/jobs/{identifier}/stop", status_code=204, responses=ERRORS)
     def peer_stop(identifier: Identifier, caller: Peer) -> None:

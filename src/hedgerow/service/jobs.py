@@ -7,6 +7,7 @@ once party 0 has seen that all three wrote their results and has noted it. The o
 from __future__ import annotations
 
 import logging
+import secrets
 import shutil
 import threading
 import time
@@ -261,7 +262,7 @@ class Jobs:
             room = not self._runner.full and not self._runner.has(identifier)
             return {"state": job.state, "spec_hash": job.spec_hash, "error": job.error, "room": room}
 
-    def peer_start(self, identifier: str, spec_hash: str, attempt: int) -> None:
+    def peer_start(self, identifier: str, spec_hash: str, attempt: int, key: bytes) -> None:
         """Party 0 starts a job that this party has accepted."""
         with Session(self._engine) as session:
             job = session.get(Job, identifier)
@@ -278,7 +279,7 @@ class Jobs:
                 raise Conflict("not yet: an earlier attempt has not ended here")
             if job.state != "queued":
                 raise Conflict(f"ended: the job is {job.state} here")
-        self._launch(identifier, attempt)
+        self._launch(identifier, attempt, key)
 
     def peer_stop(self, identifier: str) -> None:
         """Party 0 could not start a job everywhere: back into the queue."""
@@ -291,7 +292,7 @@ class Jobs:
 
     # Turns
 
-    def _launch(self, identifier: str, attempt: int) -> None:
+    def _launch(self, identifier: str, attempt: int, key: bytes) -> None:
         with self._starting:
             if self._runner.full or self._runner.has(identifier):
                 raise Conflict("not yet: this party has no room")
@@ -307,7 +308,7 @@ class Jobs:
                 job.state, job.attempt = "running", attempt
                 spec_hash = job.spec_hash
             try:
-                self._runner.start(identifier, spec_hash, attempt, facts)
+                self._runner.start(identifier, spec_hash, attempt, key, facts)
             except OSError as error:
                 self._end(identifier, "failed", f"the job's process could not be started ({type(error).__name__})")
                 raise Conflict("ended: the job's process could not be started") from None
@@ -425,19 +426,23 @@ class Jobs:
     def _try_start(self, job: Job) -> None:
         """Start a job at all parties, or at none for now."""
         identifier, spec_hash, attempt = job.id, job.spec_hash, job.attempt + 1
+        key = secrets.token_bytes(32)
         started: list[int] = []
         try:
             for party in self._settings.others:
                 self._ask_ready(party, identifier, spec_hash)
             if "upload" in job.spec:
                 self._datasets.check_together(job.asker, job.spec["upload"])
+            # Before anybody is told to start: the others dial this party as soon as they are.
+            self._runner.announce(identifier, spec_hash, attempt, key)
             for party in self._settings.others:
-                content = {"spec_hash": spec_hash, "attempt": attempt}
+                content = {"spec_hash": spec_hash, "attempt": attempt, "key": key.hex()}
                 started.append(party)
                 self._peers.call(party, "POST", f"/v1/peer/jobs/{identifier}/start", json=content)
-            self._launch(identifier, attempt)
+            self._launch(identifier, attempt, key)
             self._since.pop(identifier, None)
         except (Answer, PeerUnreachable, Conflict) as error:
+            self._runner.renounce(identifier, spec_hash, attempt)
             for party in started:
                 try:
                     self._peers.call(party, "POST", f"/v1/peer/jobs/{identifier}/stop")

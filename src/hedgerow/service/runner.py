@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..tables.private import private_write
-from .gate import PREFACE_BYTES, Gate
+from .gate import SESSION_BYTES, Gate
 from .settings import PartySettings
 from .spec import digest
 from .vault import Vault
@@ -36,7 +36,7 @@ class _Running:
 
 def session_of(job: str, spec_hash: str, attempt: int) -> bytes:
     """The session of one attempt at a job: the same at all parties that agree on all of it."""
-    return hashlib.sha256(f"{job}/{spec_hash}/{attempt}".encode()).digest()[:PREFACE_BYTES]
+    return hashlib.sha256(f"{job}/{spec_hash}/{attempt}".encode()).digest()[:SESSION_BYTES]
 
 
 class Runner:
@@ -59,8 +59,19 @@ class Runner:
         """Whether a process of this job has not quite ended."""
         return job in self._running
 
-    def start(self, job: str, spec_hash: str, attempt: int, facts: dict[str, Any]) -> None:
-        """Start a job's process. ``facts`` goes into ``job.json``; parties that differ in any of it do not run."""
+    def announce(self, job: str, spec_hash: str, attempt: int, key: bytes) -> None:
+        """An attempt is about to start here: callers with its ticket may come from now on."""
+        self._gate.announce(session_of(job, spec_hash, attempt), key)
+
+    def renounce(self, job: str, spec_hash: str, attempt: int) -> None:
+        """The announced attempt does not start."""
+        self._gate.forget(session_of(job, spec_hash, attempt))
+
+    def start(self, job: str, spec_hash: str, attempt: int, key: bytes, facts: dict[str, Any]) -> None:
+        """Start a job's process. ``facts`` goes into ``job.json``; parties that differ in any of it do not run.
+
+        ``key`` makes the tickets with which this run's callers pass the parties' gates.
+        """
         settings, directory = self._settings, self._vault.work(job)
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
@@ -70,12 +81,14 @@ class Runner:
             "party": settings.number,
             "vault": str(self._vault.root),
             "session": session.hex(),
+            "gate_key": key.hex(),
             "configuration": digest(facts),
             "patience": settings.patience_seconds,
             "addresses": [(address.host, address.party) for address in settings.consortium.parties],
             "identity": [str(path) for path in (identity.key, identity.certificate, identity.authority)],
         }
         private_write(directory / "job.json", json.dumps(content).encode())
+        self._gate.announce(session, key)
         ours, theirs = socket.socketpair()
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
         command = [sys.executable, "-m", "hedgerow.service.worker", str(directory), str(theirs.fileno())]

@@ -7,8 +7,10 @@ import datetime
 import json
 import logging
 import signal
+import socket
 import ssl
 import sys
+import threading
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -23,6 +25,7 @@ from .database import now, open_database
 from .datasets import Datasets
 from .gate import Gate
 from .jobs import Jobs
+from .lobby import Lobby
 from .peers import PartyConnections
 from .settings import PartySettings
 from .vault import Vault
@@ -35,6 +38,29 @@ IDLE_SECONDS = 30.0
 """How long a connection is kept between requests: longer than clients keep theirs, which is five seconds."""
 _PLAIN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 log = logging.getLogger("hedgerow.party")
+
+
+class Repeats(logging.Filter):
+    """Warnings and errors that come again and again are counted: the first few are written, then one line a minute."""
+
+    FEW, SECONDS = 5, 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since: dict[tuple[str, str], float] = {}
+        self._seen: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is written. One that follows others left out says how many."""
+        if record.levelno < logging.WARNING:
+            return True
+        key = (record.name, str(record.msg)[:100])
+        if record.created - self._since.setdefault(key, record.created) < self.SECONDS:
+            self._seen[key] += 1
+            return self._seen[key] <= self.FEW
+        record.left_out = max(0, self._seen[key] - self.FEW)
+        self._since[key], self._seen[key] = record.created, 1
+        return True
 
 
 class JsonLines(logging.Formatter):
@@ -58,8 +84,38 @@ def log_to_stderr() -> None:
     """All log records as JSON lines on standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(Repeats())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+class _Listener(socket.socket):
+    """The control API's port. Connections wait in the lobby until TLS has shown who calls."""
+
+    lobby: ClassVar[Lobby] = Lobby()
+
+    def __init__(self, host: str, port: int) -> None:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        super().__init__(family, socket.SOCK_STREAM)
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.bind((host, port))
+        self._ended = threading.Event()
+        threading.Thread(target=self._sweep, name="lobby", daemon=True).start()
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next caller, taken into the lobby."""
+        caller, address = super().accept()
+        self.lobby.admit(caller, address[0])
+        return caller, address
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._ended.set()
+        super().close()
+
+    def _sweep(self) -> None:
+        while not self._ended.wait(0.5):
+            self.lobby.sweep()
 
 
 class CertificateProtocol(H11Protocol):
@@ -74,6 +130,7 @@ class CertificateProtocol(H11Protocol):
         """A caller has connected and shown a certificate of the authority."""
         channel = transport.get_extra_info("ssl_object")
         certificate = channel.getpeercert() if channel is not None else None
+        _Listener.lobby.leave(transport.get_extra_info("socket").fileno())
         caller = caller_of(certificate)
         most = MOST_OF_A_PARTY if caller.party is not None else MOST_OF_A_MEMBER
         super().connection_made(transport)
@@ -131,7 +188,7 @@ class PartyServer:
         audit = AuditLog(settings.data / "audit.jsonl")
         self._peers = PartyConnections(settings.consortium, settings.identity, min(10.0, settings.patience_seconds))
         address = settings.consortium.parties[settings.number]
-        self._gate = Gate(address.host, address.party, settings.patience_seconds)
+        self._gate = Gate(address.host, address.party, settings.number)
         datasets = Datasets(settings, engine, vault, audit, self._peers)
         self._jobs = Jobs(settings, engine, vault, audit, self._peers, datasets, self._gate)
         self.app = make_app(settings, vault, datasets, self._jobs)
@@ -145,8 +202,6 @@ class PartyServer:
             log.warning("the certificate ends soon; renew it", extra={"days": left.days})
         config = uvicorn.Config(
             self.app,
-            host=address.host,
-            port=address.control,
             http=CertificateProtocol,
             ssl_keyfile=str(identity.key),
             ssl_certfile=str(identity.certificate),
@@ -159,6 +214,7 @@ class PartyServer:
             timeout_keep_alive=int(IDLE_SECONDS),
             timeout_graceful_shutdown=5,
             limit_concurrency=MOST_CONNECTIONS,
+            backlog=64,
         )
         config.load()
         assert config.ssl is not None
@@ -166,12 +222,14 @@ class PartyServer:
         # uvicorn ends on these signals, and raises them again afterwards; by then everything here is to be closed.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
+        listener = _Listener(address.host, address.control)
         self._gate.start()
         self._jobs.start()
         log.info("party serves", extra={"party": self.settings.number, "control": address.control})
         try:
-            uvicorn.Server(config).run()
+            uvicorn.Server(config).run(sockets=[listener])
         finally:
+            listener.close()
             self._gate.close()
             self._jobs.close()
             self._peers.close()

@@ -26,6 +26,7 @@ from ..runtime.worker import keep_freed_memory
 from ..sharing import ArithmeticShare, Context
 from ..transport import Agreement, Identity, Patience, connect
 from ..trees.predict import batches
+from .gate import preface
 from .vault import Vault
 
 
@@ -80,7 +81,9 @@ def main(directory: Path, descriptor: int) -> None:
         agreement = Agreement(session, bytes.fromhex(job["configuration"]))
         acceptor = Handed(socket.socket(fileno=descriptor))
         patience = Patience(job["patience"])
-        transport = connect(job["party"], acceptor, addresses, agreement, identity, patience, preface=session)
+        key, party = bytes.fromhex(job["gate_key"]), job["party"]
+        prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
+        transport = connect(party, acceptor, addresses, agreement, identity, patience, prefaces=prefaces)
         try:
             _run(Context.establish(transport, session), job, directory)
         except BaseException as error:

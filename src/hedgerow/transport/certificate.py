@@ -45,6 +45,15 @@ class Identity:
         return context
 
 
+def tls_reason(error: BaseException) -> str:
+    """Why TLS failed, in words for those who look after certificates and clocks."""
+    problem = str(getattr(error, "verify_message", "") or "")
+    if problem in ("certificate has expired", "certificate is not yet valid"):
+        return f"the {problem}, or the clock of one machine is wrong"
+    reason = problem or getattr(error, "reason", None) or type(error).__name__
+    return f"certificate not accepted: {reason}" if "CERT" in str(reason).upper() or problem else str(reason)
+
+
 AUTHORITY_NAME = "Hedgerow consortium"
 
 

@@ -12,13 +12,13 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
 from .base import PARTIES, Message, Network, Patience, Shape, Transport, sleep_until
-from .certificate import Identity, party_name
+from .certificate import Identity, party_name, tls_reason
 from .frame import HEADER_BYTES, Header, Kind
 from .link import JOIN_BELOW, Link
 
@@ -27,6 +27,8 @@ _HELLO = struct.Struct("<8sHBB16s32s")
 _NAME = b"HEDGEROW"
 _SOCKET_BUFFER = 4 << 20
 _FAREWELL_SECONDS = 1.0
+_GREETING_SECONDS = 10.0
+"""How long a caller may take to show who it is."""
 _LOOKS = 1000
 
 
@@ -199,20 +201,20 @@ def connect(
     identity: Identity | None = None,
     patience: Patience | None = None,
     network: Network | None = None,
-    preface: bytes = b"",
+    prefaces: Mapping[int, bytes] | None = None,
 ) -> SocketTransport:
     """Connect to both other parties: to lower numbers by dialling, from higher numbers by accepting.
 
-    ``server`` is a listening socket or anything else with ``accept`` and ``settimeout``. A ``preface`` is sent first
-    when dialling, for a peer that serves several runs on one port. With an identity every connection is mutual TLS 1.3
-    and the peer's certificate must carry its party name.
+    ``server`` is a listening socket or anything else with ``accept`` and ``settimeout``. ``prefaces`` are sent first
+    when dialling a peer, for one that serves several runs on one port. With an identity every connection is mutual
+    TLS 1.3 and the peer's certificate must carry its party name.
     """
     patience = patience or Patience()
     deadline = time.monotonic() + patience.seconds
     links: dict[int, Link] = {}
     try:
         for peer in range(party):
-            sock = _dial(peer, addresses[peer], identity, deadline, preface)
+            sock = _dial(peer, addresses[peer], identity, deadline, (prefaces or {}).get(peer, b""))
             _shake_hands(party, peer, sock, agreement, deadline)
             links[peer] = Link(peer, sock)
         awaited = set(range(party + 1, PARTIES))
@@ -236,25 +238,28 @@ def _prepare(sock: socket.socket, deadline: float) -> None:
 def _dial(
     peer: int, address: tuple[str, int], identity: Identity | None, deadline: float, preface: bytes
 ) -> socket.socket:
+    """Dial until it works. A connection that is cut before TLS is up is tried again: others may crowd the port."""
+    context = identity.client_context() if identity else None
+    pause = 0.02
     while True:
         try:
             sock = socket.create_connection(address, timeout=max(0.01, deadline - time.monotonic()))
-            sock.sendall(preface)
-            break
         except OSError:
-            if time.monotonic() > deadline:
-                where = f"{address[0]}:{address[1]}"
-                raise PeerUnreachable(peer, "connect", f"no connection to {where} within the time-out") from None
-            time.sleep(0.02)
-    _prepare(sock, deadline)
-    if identity is None:
-        return sock
-    try:
-        return identity.client_context().wrap_socket(sock, server_hostname=party_name(peer))
-    except (ssl.SSLError, OSError) as error:
-        sock.close()
-        reason = getattr(error, "reason", None) or type(error).__name__
-        raise HandshakeMismatch(peer, "connect", f"TLS was refused ({reason})") from None
+            sock = None
+        if sock is not None:
+            try:
+                _prepare(sock, deadline)
+                sock.sendall(preface)
+                return context.wrap_socket(sock, server_hostname=party_name(peer)) if context else sock
+            except OSError as error:
+                sock.close()
+                if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+                    raise HandshakeMismatch(peer, "connect", f"TLS was refused ({tls_reason(error)})") from None
+        if time.monotonic() > deadline:
+            where = f"{address[0]}:{address[1]}"
+            raise PeerUnreachable(peer, "connect", f"no connection to {where} within the time-out")
+        time.sleep(pause)
+        pause = min(2 * pause, 0.5)
 
 
 def _accept_all(
@@ -270,11 +275,12 @@ def _accept_all(
     Every caller is greeted in a thread of its own, so that strangers, silent or babbling, do not hold up the parties.
     """
     found: dict[int, socket.socket] = {}
-    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch] = queue.SimpleQueue()
+    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch | None] = queue.SimpleQueue()
+    turned_away = ""
     while awaited - found.keys():
         if time.monotonic() > deadline:
             missing = min(awaited - found.keys())
-            raise PeerUnreachable(missing, "connect", "did not connect within the time-out")
+            raise PeerUnreachable(missing, "connect", f"did not connect within the time-out{turned_away}")
         server.settimeout(0.01)
         with contextlib.suppress(TimeoutError):
             raw, _ = server.accept()
@@ -284,7 +290,9 @@ def _accept_all(
             caller = callers.get()
             if isinstance(caller, HandshakeMismatch):
                 raise caller
-            if caller[0] in awaited:
+            if caller is None:
+                turned_away = "; callers without its certificate were turned away"
+            elif caller[0] in awaited:
                 found[caller[0]] = caller[1]
     return found
 
@@ -295,10 +303,11 @@ def _greet(
     identity: Identity | None,
     agreement: Agreement,
     deadline: float,
-    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch],
+    callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch | None],
 ) -> None:
     """Find out who called; strangers are turned away without a word."""
     try:
+        deadline = min(deadline, time.monotonic() + _GREETING_SECONDS)
         _prepare(raw, deadline)
         sock = identity.server_context().wrap_socket(raw, server_side=True) if identity else raw
         callers.put((_shake_hands(party, None, sock, agreement, deadline), sock))
@@ -307,6 +316,7 @@ def _greet(
         callers.put(mismatch)
     except (OSError, PeerError):
         raw.close()
+        callers.put(None)
 
 
 def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: Agreement, deadline: float) -> int:
@@ -326,7 +336,8 @@ def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: A
     if peer is not None and claimed != peer:
         raise HandshakeMismatch(peer, "handshake", f"answered as party {claimed}")
     if isinstance(sock, ssl.SSLSocket) and not _certificate_names(sock, claimed):
-        raise HandshakeMismatch(claimed, "handshake", "somebody claims to be it with another party's certificate")
+        # Not the party's word, so no reason to end the run: whoever accepted the call turns it away in silence.
+        raise MalformedMessage(claimed, "handshake", "somebody else greeted in its name")
     if version != PROTOCOL_VERSION:
         raise HandshakeMismatch(claimed, "handshake", f"speaks protocol {version}, this party {PROTOCOL_VERSION}")
     if not hmac.compare_digest(session, agreement.session):
