@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import logging
 import resource
+import shutil
 import socket
 import ssl
 import threading
 import time
+from dataclasses import replace
 
 import httpx
 import psutil
@@ -18,15 +21,19 @@ import pytest
 from commands import command
 from deployment import SCHEMA, Deployment, free_port, patients
 from hedgerow.cli.screen import safe, visible
+from hedgerow.errors import HedgerowError
 from hedgerow.service.audit import AuditLog, verify
-from hedgerow.service.consortium import load_identity, member_names, write_identity
+from hedgerow.service.client import Client
+from hedgerow.service.clock import now
+from hedgerow.service.consortium import load_certificate, load_identity, member_names, revoke, write_identity
 from hedgerow.service.gate import Gate, preface
 from hedgerow.service.peers import Answer
 from hedgerow.service.runner import session_of
 from hedgerow.service.server import Repeats
+from hedgerow.service.settings import read_settings
 from hedgerow.tables import Column, Schema
 from hedgerow.transport import Agreement, Authority, Patience, connect, listen
-from hedgerow.transport.certificate import party_name
+from hedgerow.transport.certificate import Revocation, marks, party_name
 from hedgerow.transport.frame import Header, Kind
 from hedgerow.transport.socket import _HELLO, _NAME, PROTOCOL_VERSION
 
@@ -398,3 +405,79 @@ def test_repeated_warnings_are_counted():
             written.append(getattr(record, "left_out", 0))
     assert written == [0, 0, 0, 0, 0, 595, 0, 0, 0, 0]
     assert all(repeats.filter(logging.makeLogRecord({"msg": "x", "levelno": logging.INFO})) for _ in range(100))
+
+
+def hand_out(deployment, *revocations):
+    revoke(deployment.root, revocations)
+    time.sleep(2.5)
+
+
+def test_a_renewed_certificate_ends_the_old_one_after_an_overlap(tmp_path):
+    """It used to stay valid to its end, as did a stolen party's."""
+    deployment = Deployment(tmp_path / "c")
+    deployment.start()
+    try:
+        deployment.client("clinic").share(patients(120, 1), SCHEMA, "claims")
+        root, kept = deployment.root, tmp_path / "old"
+        shutil.copytree(root / "members" / "alice", kept)
+        old, open_before = Client(kept / "consortium.toml"), deployment.client("alice")
+        assert open_before.datasets()
+        done = command("consortium", "renew", root, "alice", "--overlap-days", "1")
+        assert done.code == 0, done.err
+        time.sleep(2.5)
+        assert old.datasets()
+        assert deployment.client("alice").datasets()
+        # Now it was stolen: the old certificate ends at once, on open connections, too.
+        serial = marks(load_certificate(kept / "cert.pem"))[0]
+        done = command("consortium", "revoke", root, "--certificate", serial)
+        assert done.code == 0, done.err
+        time.sleep(2.5)
+        for caller in (old, open_before):
+            with pytest.raises(HedgerowError, match="certificate was revoked"):
+                caller.datasets()
+        alice = deployment.client("alice")
+        # A party's stolen key: revoked by its public key. With a new one it goes on without a restart.
+        stolen = marks(load_certificate(root / "party1" / "cert.pem"))[1]
+        done = command("consortium", "renew", root, "party1", "--overlap-days", "30")
+        assert done.code == 0, done.err
+        hand_out(deployment, Revocation(stolen))
+        job = alice.train(["claims"], "ill", 1)
+        assert alice.wait(job, seconds=60)["state"] == "done"
+        assert '"reload"' in (root / "party0" / "data" / "audit.jsonl").read_text()
+    finally:
+        assert deployment.stop() == [0, 0, 0]
+
+
+def test_a_revoked_partys_server_is_not_talked_to(tmp_path):
+    """The thief of a party's key listens at its address: owners do not send it shares."""
+    deployment = Deployment(tmp_path / "c")
+    deployment.start(1)
+    try:
+        mark = marks(load_certificate(deployment.root / "party1" / "cert.pem"))[0]
+        path = deployment.root / "members" / "alice" / "consortium.toml"
+        consortium = replace(deployment.consortium, revoked=(Revocation(mark),))
+        path.write_text(consortium.text())
+        with pytest.raises(HedgerowError, match="certificate was revoked"):
+            deployment.client("alice")._parties.call(1, "GET", "/v1/health")
+    finally:
+        deployment.stop()
+
+
+@pytest.mark.parametrize(("days", "match"), [(900, "ended on"), (-900, "is valid from")])
+def test_nobody_starts_with_a_certificate_of_another_time(tmp_path, monkeypatch, days, match):
+    deployment = Deployment(tmp_path / "c")
+    monkeypatch.setattr("hedgerow.service.consortium.now", lambda: now() + datetime.timedelta(days=days))
+    with pytest.raises(HedgerowError, match=f"certificate.*{match}.*clock"):
+        read_settings(deployment.root / "party0" / "party.toml")
+    with pytest.raises(HedgerowError, match=f"certificate.*{match}.*clock"):
+        deployment.client("alice")
+
+
+def test_a_settings_file_with_a_mistake_changes_nothing(tmp_path):
+    deployment = Deployment(tmp_path / "c")
+    settings = read_settings(deployment.root / "party0" / "party.toml")
+    before = settings.rules
+    (deployment.root / "party0" / "party.toml").write_text("number = 0\nnonsense = 1\n")
+    with pytest.raises(HedgerowError, match="nonsense"):
+        settings.reload()
+    assert settings.rules == before

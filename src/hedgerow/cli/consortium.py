@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,19 +10,21 @@ import typer
 from rich.table import Table as Screen
 
 from ..errors import InputError
+from ..service.clock import now
 from ..service.consortium import (
     Address,
     Consortium,
     check_name,
     expiry,
     init_consortium,
+    load_certificate,
     member_names,
     read_consortium,
     write_identity,
 )
-from ..service.database import now
+from ..service.consortium import revoke as revoke_certificates
 from ..transport import Authority
-from ..transport.certificate import party_name
+from ..transport.certificate import Revocation, marks, party_name
 from . import screen
 
 app = typer.Typer(
@@ -93,15 +96,56 @@ def show(directory: Directory) -> None:
 def renew(
     directory: Directory,
     who: Annotated[str, typer.Argument(help="party0, party1, party2 or a member's name.")],
-    days: Annotated[int, typer.Option(min=30)] = 825,
+    days: Annotated[int, typer.Option(min=30, help="How long the new certificate is valid.")] = 825,
+    overlap_days: Annotated[
+        int, typer.Option(min=0, help="How long the old certificate stays valid beside it; 0 if it was stolen.")
+    ] = 7,
 ) -> None:
-    """Make a fresh key and certificate for one party or member; hand it out and restart that party."""
+    """Make a fresh key and certificate for one party or member, and let the old one end after an overlap.
+
+    Hand out the new directory, and the new consortium.toml to everybody: parties read it as soon as it is there.
+    """
     consortium = read_consortium(directory / "consortium.toml")
     authority = Authority.load(directory / "authority" / "cert.pem", directory / "authority" / "key.pem")
-    if who in ("party0", "party1", "party2"):
-        write_identity(authority, [party_name(int(who[-1]))], directory / who, days)
-    elif who in consortium.members:
-        write_identity(authority, member_names(who, consortium.members[who]), directory / "members" / who, days)
-    else:
-        raise InputError(f"'{who}' does not take part")
+    place = _place(consortium, directory, who)
+    old = place / "cert.pem"
+    revocations = []
+    if old.exists():
+        since = (now() + datetime.timedelta(days=overlap_days)).replace(microsecond=0) if overlap_days else None
+        revocations = [Revocation(marks(load_certificate(old))[0], since)]
+    names = [party_name(int(who[-1]))] if place.parent == directory else member_names(who, consortium.members[who])
+    write_identity(authority, names, place, days)
+    revoke_certificates(directory, revocations)
     show(directory)
+    ends = f"in {overlap_days} days" if overlap_days else "now"
+    screen.notes().print(f"the old certificate of {who} ends {ends}; hand out {place} and consortium.toml to everybody")
+
+
+def _place(consortium: Consortium, directory: Path, who: str) -> Path:
+    if who in ("party0", "party1", "party2"):
+        return directory / who
+    if who in consortium.members:
+        return directory / "members" / who
+    raise InputError(f"'{who}' does not take part")
+
+
+@app.command(short_help="End a certificate before its time.")
+def revoke(
+    directory: Directory,
+    who: Annotated[str, typer.Argument(help="party0, party1, party2 or a member's name.")] = "",
+    certificate: Annotated[
+        str, typer.Option(help="Instead of a name: the serial number, or the SHA-256 of the public key, in hex.")
+    ] = "",
+) -> None:
+    """Revoke a certificate: everybody who has the new consortium.toml refuses it, at once and on open connections.
+
+    Hand consortium.toml out to all parties and members; parties read it as soon as it is there. A party or member that
+    shall go on needs 'hedgerow consortium renew'.
+    """
+    if bool(who) == bool(certificate):
+        raise InputError("say whose certificate, or which one with --certificate")
+    if who:
+        consortium = read_consortium(directory / "consortium.toml")
+        certificate = marks(load_certificate(_place(consortium, directory, who) / "cert.pem"))[0]
+    revoke_certificates(directory, [Revocation(certificate.lower().replace(":", "").lstrip("0"))])
+    screen.notes().print(f"{certificate} is revoked; hand out consortium.toml to everybody")

@@ -20,9 +20,10 @@ from .. import __version__
 from ..errors import HedgerowError, InputError, PeerError
 from ..models import load_party
 from ..models.store import share_bytes
+from ..transport.certificate import is_revoked
 from ..trees.model import SharedTree
+from .clock import now
 from .consortium import DOMAIN, ROLES, expiry
-from .database import now
 from .datasets import Caller, Datasets
 from .jobs import Jobs
 from .peers import Answer
@@ -108,6 +109,7 @@ class Start(_Strict):
     key: str = Field(pattern="^[0-9a-f]{64}$")
 
 
+REVOKED = "this certificate was revoked"
 STRANGER = "the certificate's name is not a member of this consortium, or has other roles there"
 
 
@@ -204,6 +206,7 @@ class Limits:
         headers = dict(scope["headers"])
         announced = headers.get(b"content-length", b"0")
         caller = caller_of(scope.get("hedgerow.certificate"))
+        shown = scope.get("hedgerow.certificate.der")
 
         async def limited() -> Any:
             nonlocal taken, late
@@ -227,6 +230,9 @@ class Limits:
             await send(message)
 
         try:
+            if shown and is_revoked(shown, self._settings.consortium.revoked):
+                await JSONResponse({"detail": REVOKED}, 403, {"connection": "close"})(scope, receive, noted)
+                return
             if caller.name and not takes_part(caller, self._settings) and scope["path"] not in OPEN_TO_ALL:
                 await JSONResponse({"detail": STRANGER}, 403, {"connection": "close"})(scope, receive, noted)
                 return

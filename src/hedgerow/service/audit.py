@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import HedgerowError
-from .database import now
+from .clock import now
 
 START = "0" * 64
 LONGEST, MOST_ITEMS = 200, 100

@@ -40,7 +40,8 @@ class Client:
     """A member of a consortium, talking to its three parties."""
 
     def __init__(self, consortium: Path, identity: Path | None = None) -> None:
-        self._parties = PartyConnections(read_consortium(consortium), load_identity(identity or consortium.parent))
+        known = read_consortium(consortium)
+        self._parties = PartyConnections(known, load_identity(identity or consortium.parent, known.revoked))
 
     def close(self) -> None:
         """Close all connections."""

@@ -8,7 +8,7 @@ import re
 import ssl
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from cryptography import x509
 
 from ..errors import InputError
 from ..transport import Authority, Identity
-from ..transport.certificate import party_name, write_private
+from ..transport.certificate import Revocation, marks, party_name, write_private
+from .clock import now
 
 ROLES = ("owner", "analyst")
 DOMAIN = "hedgerow.internal"
@@ -52,6 +53,7 @@ class Consortium:
     name: str
     parties: tuple[Address, Address, Address]
     members: dict[str, tuple[str, ...]]
+    revoked: tuple[Revocation, ...] = ()
 
     def text(self) -> str:
         """As TOML."""
@@ -61,6 +63,9 @@ class Consortium:
             lines += [f"party = {address.party}"]
         for member, roles in self.members.items():
             lines += ["", "[[member]]", f"name = {json.dumps(member)}", f"roles = {json.dumps(list(roles))}"]
+        for revocation in self.revoked:
+            lines += ["", "[[revoked]]", f"certificate = {json.dumps(revocation.mark)}"]
+            lines += [f"since = {revocation.since.isoformat()}"] if revocation.since else []
         return "\n".join(lines) + "\n"
 
 
@@ -71,6 +76,7 @@ def read_consortium(path: Path) -> Consortium:
         parties = [Address(str(p["host"]), int(p["control"]), int(p["party"])) for p in content["party"]]
         members = {check_name(str(m["name"])): tuple(map(str, m["roles"])) for m in content.get("member", [])}
         name = str(content["name"])
+        revoked = tuple(_revocation(entry) for entry in content.get("revoked", []))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is incomplete: {error}") from None
     if len(parties) != 3:
@@ -78,7 +84,16 @@ def read_consortium(path: Path) -> Consortium:
     for member, roles in members.items():
         if not set(roles) <= set(ROLES):
             raise InputError(f"{path}: member '{member}' has an unknown role; roles are {', '.join(ROLES)}")
-    return Consortium(name, (parties[0], parties[1], parties[2]), members)
+    return Consortium(name, (parties[0], parties[1], parties[2]), members, revoked)
+
+
+def _revocation(entry: dict[str, Any]) -> Revocation:
+    mark, since = str(entry["certificate"]).lower().replace(":", "").lstrip("0"), entry.get("since")
+    if not re.fullmatch("[0-9a-f]{1,64}", mark):
+        raise ValueError("a revoked certificate is named by its serial number or the SHA-256 of its key")
+    if since is not None and not isinstance(since, datetime.datetime):
+        raise ValueError("'since' of a revoked certificate is a date with a time")
+    return Revocation(mark, since.replace(tzinfo=since.tzinfo or datetime.UTC) if since else None)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -96,9 +111,9 @@ def member_names(name: str, roles: Sequence[str]) -> list[str]:
     return [f"{name}.{role}.{DOMAIN}" for role in roles]
 
 
-def load_identity(directory: Path) -> Identity:
-    """The three PEM files of a party or member."""
-    identity = Identity(directory / "key.pem", directory / "cert.pem", directory / "ca.pem")
+def load_identity(directory: Path, revoked: tuple[Revocation, ...] = ()) -> Identity:
+    """The three PEM files of a party or member, whose certificate must be valid today."""
+    identity = Identity(directory / "key.pem", directory / "cert.pem", directory / "ca.pem", revoked)
     for path in (identity.key, identity.certificate, identity.authority):
         if not path.exists():
             raise InputError(f"{directory} holds no identity: {path.name} is missing")
@@ -106,12 +121,43 @@ def load_identity(directory: Path) -> Identity:
         identity.client_context()
     except (ssl.SSLError, OSError):
         raise InputError(f"{directory}: key, certificate and authority do not fit together") from None
+    shown, today = load_certificate(identity.certificate), now()
+    if today >= shown.not_valid_after_utc:
+        ended = f"{shown.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
+        raise InputError(
+            f"the certificate {identity.certificate} ended on {ended}, and this machine's clock says "
+            f"{today:%Y-%m-%d %H:%M}: renew it (hedgerow consortium renew), or set the clock"
+        )
+    if today < shown.not_valid_before_utc:
+        begins = f"{shown.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
+        raise InputError(
+            f"the certificate {identity.certificate} is valid from {begins} on, and this machine's clock says "
+            f"{today:%Y-%m-%d %H:%M}: set the clock"
+        )
+    if set(marks(shown)) & {revocation.mark for revocation in revoked if revocation.holds}:
+        raise InputError(f"the certificate {identity.certificate} was revoked: ask for a new one")
     return identity
+
+
+def load_certificate(path: Path) -> x509.Certificate:
+    """A certificate from its PEM file."""
+    return x509.load_pem_x509_certificate(path.read_bytes())
 
 
 def expiry(certificate: Path) -> datetime.datetime:
     """When a certificate ends."""
-    return x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc
+    return load_certificate(certificate).not_valid_after_utc
+
+
+def revoke(directory: Path, revocations: Sequence[Revocation]) -> Consortium:
+    """Add to the list of revoked certificates, in every copy of ``consortium.toml`` below a consortium's directory."""
+    consortium = read_consortium(directory / "consortium.toml")
+    known = {revocation.mark: revocation for revocation in (*consortium.revoked, *revocations)}
+    changed = replace(consortium, revoked=tuple(known.values()))
+    for path in [directory, *directory.glob("party?"), *directory.glob("members/*")]:
+        if (path / "consortium.toml").exists():
+            (path / "consortium.toml").write_text(changed.text(), encoding="utf-8")
+    return changed
 
 
 def write_identity(authority: Authority, names: Sequence[str], directory: Path, days: int) -> None:

@@ -10,11 +10,7 @@ from sqlalchemy import JSON, DateTime, Engine, Integer, String, create_engine, e
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from ..errors import HedgerowError
-
-
-def now() -> datetime.datetime:
-    """The time, in UTC."""
-    return datetime.datetime.now(datetime.UTC)
+from .clock import now
 
 
 class Base(DeclarativeBase):

@@ -20,8 +20,9 @@ from sqlalchemy.orm import Session
 from ..errors import HedgerowError, InputError
 from ..tables import Schema
 from .audit import AuditLog
+from .clock import now
 from .consortium import check_name
-from .database import Dataset, now
+from .database import Dataset
 from .peers import Answer, PartyConnections
 from .refusal import Conflict, Forbidden, Unknown
 from .settings import PartySettings

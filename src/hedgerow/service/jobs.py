@@ -21,8 +21,9 @@ from ..errors import HedgerowError, InputError, PeerUnreachable
 from ..models import ModelFacts
 from ..tables import Schema
 from .audit import AuditLog
+from .clock import now
 from .consortium import check_name
-from .database import Job, now
+from .database import Job
 from .datasets import LEADER, Caller, Datasets
 from .gate import Gate
 from .peers import Answer, PartyConnections

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Any
 
 import httpx
 
 from ..errors import HedgerowError, PeerUnreachable
 from ..transport import Identity
-from ..transport.certificate import party_name
+from ..transport.certificate import party_name, tls_reason
 from .consortium import Consortium
 
 
@@ -24,11 +25,19 @@ class PartyConnections:
     """HTTP connections to the parties of a consortium under one identity."""
 
     def __init__(self, consortium: Consortium, identity: Identity, seconds: float = 30.0) -> None:
+        self._consortium, self._seconds = consortium, seconds
+        self._clients = self._connected(identity)
+
+    def _connected(self, identity: Identity) -> list[httpx.Client]:
         context = identity.client_context()
-        self._clients = [
-            httpx.Client(base_url=address.url, verify=context, timeout=seconds, trust_env=False)
-            for address in consortium.parties
+        return [
+            httpx.Client(base_url=address.url, verify=context, timeout=self._seconds, trust_env=False)
+            for address in self._consortium.parties
         ]
+
+    def renew(self, identity: Identity) -> None:
+        """Go on with another certificate or list of revoked ones; requests under way end as they began."""
+        self._clients = self._connected(identity)
 
     def call(self, party: int, method: str, path: str, **options: Any) -> Any:
         """One request; the server's certificate must carry the party's name. Returns JSON, or bytes if it is not."""
@@ -37,7 +46,7 @@ class PartyConnections:
                 method, path, extensions={"sni_hostname": party_name(party)}, **options
             )
         except httpx.HTTPError as error:
-            problem = f"no answer from its control API ({type(error).__name__})"
+            problem = f"no answer from its control API ({_reason(error)})"
             raise PeerUnreachable(party, method.lower() + " " + path.split("/")[2], problem) from None
         if answer.status_code >= 400:
             raise Answer(party, answer.status_code, _detail(answer))
@@ -50,6 +59,16 @@ class PartyConnections:
         """Close all connections."""
         for client in self._clients:
             client.close()
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong on the way; of TLS, what it says about the certificate."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return tls_reason(cause)
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__
 
 
 def _detail(answer: httpx.Response) -> str:

@@ -76,7 +76,6 @@ class Runner:
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(mode=0o700)
         session = session_of(job, spec_hash, attempt)
-        identity = settings.identity
         content = facts | {
             "party": settings.number,
             "vault": str(self._vault.root),
@@ -85,7 +84,8 @@ class Runner:
             "configuration": digest(facts),
             "patience": settings.patience_seconds,
             "addresses": [(address.host, address.party) for address in settings.consortium.parties],
-            "identity": [str(path) for path in (identity.key, identity.certificate, identity.authority)],
+            "identity": str(settings.identity.key.parent),
+            "consortium": str(settings.consortium_path),
         }
         private_write(directory / "job.json", json.dumps(content).encode())
         self._gate.announce(session, key)

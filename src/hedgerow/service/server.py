@@ -10,18 +10,22 @@ import signal
 import socket
 import ssl
 import sys
-import threading
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ..errors import HedgerowError
 from .app import caller_of, make_app
 from .audit import AuditLog
+from .chores import Chores
+from .clock import now
 from .consortium import WARNING_DAYS, expiry
-from .database import now, open_database
+from .database import open_database
 from .datasets import Datasets
 from .gate import Gate
 from .jobs import Jobs
@@ -99,23 +103,12 @@ class _Listener(socket.socket):
         super().__init__(family, socket.SOCK_STREAM)
         self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.bind((host, port))
-        self._ended = threading.Event()
-        threading.Thread(target=self._sweep, name="lobby", daemon=True).start()
 
     def accept(self) -> tuple[socket.socket, Any]:
         """The next caller, taken into the lobby."""
         caller, address = super().accept()
         self.lobby.admit(caller, address[0])
         return caller, address
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._ended.set()
-        super().close()
-
-    def _sweep(self) -> None:
-        while not self._ended.wait(0.5):
-            self.lobby.sweep()
 
 
 class CertificateProtocol(H11Protocol):
@@ -131,6 +124,7 @@ class CertificateProtocol(H11Protocol):
         channel = transport.get_extra_info("ssl_object")
         certificate = channel.getpeercert() if channel is not None else None
         _Listener.lobby.leave(transport.get_extra_info("socket").fileno())
+        shown = channel.getpeercert(binary_form=True) if channel is not None else None
         caller = caller_of(certificate)
         most = MOST_OF_A_PARTY if caller.party is not None else MOST_OF_A_MEMBER
         super().connection_made(transport)
@@ -144,6 +138,7 @@ class CertificateProtocol(H11Protocol):
 
         async def named(scope: Any, receive: Any, send: Any) -> None:
             scope["hedgerow.certificate"] = certificate
+            scope["hedgerow.certificate.der"] = shown
             await inner(scope, receive, send)
 
         self.app = named
@@ -185,7 +180,7 @@ class PartyServer:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         vault = Vault(settings.data)
         engine = open_database(settings.database)
-        audit = AuditLog(settings.data / "audit.jsonl")
+        self._audit = audit = AuditLog(settings.data / "audit.jsonl")
         self._peers = PartyConnections(settings.consortium, settings.identity, min(10.0, settings.patience_seconds))
         address = settings.consortium.parties[settings.number]
         self._gate = Gate(address.host, address.party, settings.number)
@@ -193,6 +188,29 @@ class PartyServer:
         self._jobs = Jobs(settings, engine, vault, audit, self._peers, datasets, self._gate)
         self.app = make_app(settings, vault, datasets, self._jobs)
         self._engine = engine
+        self._tls: ssl.SSLContext | None = None
+        self._read = _times(settings.files)
+        self._chores = Chores()
+        self._chores.add("lobby", 0.5, _Listener.lobby.sweep)
+        self._chores.add("settings", 1.0, self._reload_if_changed)
+
+    def _reload_if_changed(self) -> None:
+        """Rules, members, certificates and revocations are taken over as soon as their files change."""
+        times = _times(self.settings.files)
+        if times == self._read:
+            return
+        self._read = times
+        try:
+            self.settings.reload()
+        except HedgerowError as error:
+            log.error("the settings have a mistake and were not read again", extra={"reason": str(error)})
+            return
+        identity = self.settings.identity
+        if self._tls is not None:
+            self._tls.load_cert_chain(identity.certificate, identity.key)
+        self._peers.renew(identity)
+        self._audit.append(f"party-{self.settings.number}", "reload", revoked=len(self.settings.consortium.revoked))
+        log.info("the settings were read again")
 
     def run(self) -> None:
         """Serve until a signal ends it."""
@@ -219,22 +237,30 @@ class PartyServer:
         config.load()
         assert config.ssl is not None
         config.ssl.minimum_version = ssl.TLSVersion.TLSv1_3
+        self._tls = config.ssl
         # uvicorn ends on these signals, and raises them again afterwards; by then everything here is to be closed.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
         listener = _Listener(address.host, address.control)
         self._gate.start()
         self._jobs.start()
+        self._chores.start()
         log.info("party serves", extra={"party": self.settings.number, "control": address.control})
         try:
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             listener.close()
+            self._chores.close()
             self._gate.close()
             self._jobs.close()
             self._peers.close()
             self._engine.dispose()
             log.info("party has ended", extra={"party": self.settings.number})
+
+
+def _times(paths: Iterable[Path]) -> list[int]:
+    """When files were last written; zero for one that is being replaced."""
+    return [path.stat().st_mtime_ns if path.exists() else 0 for path in paths]
 
 
 def serve(settings: PartySettings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InputError
@@ -35,10 +35,11 @@ class Rule:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PartySettings:
-    """What one party service needs to know."""
+    """What one party service needs to know. Rules, members, certificates and revocations can be read anew."""
 
+    path: Path
     number: int
     consortium: Consortium
     identity: Identity
@@ -48,12 +49,24 @@ class PartySettings:
     max_running: int = 2
     patience_seconds: float = 60.0
     max_rows: int = 2_000_000
+    consortium_path: Path = Path("consortium.toml")
 
     @property
     def others(self) -> tuple[int, int]:
         """The other two parties."""
         first, second = (number for number in range(3) if number != self.number)
         return first, second
+
+    def reload(self) -> None:
+        """Read rules, members, certificates and revocations again; a file with a mistake changes nothing."""
+        fresh = read_settings(self.path)
+        self.rules, self.identity = fresh.rules, fresh.identity
+        self.consortium = replace(fresh.consortium, parties=self.consortium.parties)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What :meth:`reload` reads."""
+        return (self.path, self.consortium_path, self.identity.certificate, self.identity.key)
 
     def allow(self, who: str, action: str, datasets: Sequence[str], rows: int = 0, height: int = 0) -> Rule | None:
         """The rule that allows a request; one without approval is preferred. ``None`` means no."""
@@ -83,16 +96,20 @@ def read_settings(path: Path) -> PartySettings:
         number = int(content["number"])
         data = base / str(content.get("data", "data"))
         rules = tuple(_rule(path, entry) for entry in content.get("rule", []))
+        consortium_path = base / str(content.get("consortium", "consortium.toml"))
+        consortium = read_consortium(consortium_path)
         settings = PartySettings(
+            path,
             number,
-            read_consortium(base / str(content.get("consortium", "consortium.toml"))),
-            load_identity(base / str(content.get("identity", "."))),
+            consortium,
+            load_identity(base / str(content.get("identity", ".")), consortium.revoked),
             data,
             str(content.get("database", f"sqlite:///{data / 'party.sqlite'}")),
             rules,
             int(content.get("max_running", 2)),
             float(content.get("patience_seconds", 60)),
             int(content.get("max_rows", 2_000_000)),
+            consortium_path,
         )
     except KeyError as error:
         raise InputError(f"{path} lacks {error}") from None

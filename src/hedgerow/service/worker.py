@@ -24,8 +24,9 @@ from ..models import ModelFacts, PartyModel, load_party, save_party
 from ..runtime.programs import run_evaluation, run_labels, run_probabilities, run_training
 from ..runtime.worker import keep_freed_memory
 from ..sharing import ArithmeticShare, Context
-from ..transport import Agreement, Identity, Patience, connect
+from ..transport import Agreement, Patience, connect
 from ..trees.predict import batches
+from .consortium import load_identity, read_consortium
 from .gate import preface
 from .vault import Vault
 
@@ -76,7 +77,7 @@ def main(directory: Path, descriptor: int) -> None:
     job = json.loads((directory / "job.json").read_text())
     try:
         session = bytes.fromhex(job["session"])
-        identity = Identity(*(Path(path) for path in job["identity"]))
+        identity = load_identity(Path(job["identity"]), read_consortium(Path(job["consortium"])).revoked)
         addresses = [(host, port) for host, port in job["addresses"]]
         agreement = Agreement(session, bytes.fromhex(job["configuration"]))
         acceptor = Handed(socket.socket(fileno=descriptor))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -21,12 +23,54 @@ def party_name(party: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Revocation:
+    """A certificate that is not to be trusted any more, by its serial number or by the SHA-256 of its public key."""
+
+    mark: str
+    since: datetime.datetime | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether its time has come."""
+        return self.since is None or self.since <= datetime.datetime.now(datetime.UTC)
+
+
+def marks(certificate: x509.Certificate) -> tuple[str, str]:
+    """What a certificate can be revoked by: its serial number, and the SHA-256 of its public key, in hexadecimal."""
+    key = certificate.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return f"{certificate.serial_number:x}", hashlib.sha256(key).hexdigest()
+
+
+def is_revoked(certificate: bytes, revocations: Iterable[Revocation]) -> bool:
+    """Whether a certificate (in DER) is on the list."""
+    listed = {revocation.mark for revocation in revocations if revocation.holds}
+    return bool(listed) and not listed.isdisjoint(marks(x509.load_der_x509_certificate(certificate)))
+
+
+class _Context(ssl.SSLContext):
+    """TLS that looks the other side's certificate up in a list of revoked ones, as soon as it has been shown."""
+
+    revocations: tuple[Revocation, ...] = ()
+
+    def wrap_socket(self, *arguments: Any, **options: Any) -> ssl.SSLSocket:
+        """A socket whose other side has shown a certificate that holds."""
+        sock = super().wrap_socket(*arguments, **options)
+        if is_revoked(sock.getpeercert(binary_form=True) or b"", self.revocations):
+            sock.close()
+            raise ssl.SSLCertVerificationError("the certificate was revoked")
+        return sock
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
-    """Where one party's key, certificate and the authority's certificate lie."""
+    """Where one party's key, certificate and the authority's certificate lie, and which certificates are revoked."""
 
     key: Path
     certificate: Path
     authority: Path
+    revocations: tuple[Revocation, ...] = ()
 
     def server_context(self) -> ssl.SSLContext:
         """TLS 1.3 for the side that listens; it insists on a certificate of the same authority."""
@@ -37,7 +81,8 @@ class Identity:
         return self._context(ssl.PROTOCOL_TLS_CLIENT)
 
     def _context(self, protocol: int) -> ssl.SSLContext:
-        context = ssl.SSLContext(protocol)
+        context = _Context(protocol)
+        context.revocations = self.revocations
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.load_cert_chain(self.certificate, self.key)
         context.load_verify_locations(self.authority)
@@ -48,10 +93,14 @@ class Identity:
 def tls_reason(error: BaseException) -> str:
     """Why TLS failed, in words for those who look after certificates and clocks."""
     problem = str(getattr(error, "verify_message", "") or "")
+    if "revoked" in str(error):
+        return "the certificate was revoked"
     if problem in ("certificate has expired", "certificate is not yet valid"):
         return f"the {problem}, or the clock of one machine is wrong"
-    reason = problem or getattr(error, "reason", None) or type(error).__name__
-    return f"certificate not accepted: {reason}" if "CERT" in str(reason).upper() or problem else str(reason)
+    reason = str(problem or getattr(error, "reason", None) or type(error).__name__)
+    if "CERTIFICATE_EXPIRED" in reason:
+        return "the certificate has expired, or the clock of one machine is wrong"
+    return f"certificate not accepted: {reason}" if "CERT" in reason.upper() or problem else reason
 
 
 AUTHORITY_NAME = "Hedgerow consortium"

@@ -1,0 +1,54 @@
+"""What a party does now and then, in one thread: look at its files, forget what is old, compare with the others."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_TICK_SECONDS = 0.5
+log = logging.getLogger("hedgerow.party")
+
+
+@dataclass(slots=True)
+class _Chore:
+    name: str
+    seconds: float
+    do: Callable[[], None]
+    due: float
+
+
+class Chores:
+    """Functions that are called every so many seconds. One that fails is tried again at its next turn."""
+
+    def __init__(self) -> None:
+        self._chores: list[_Chore] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
+
+    def add(self, name: str, seconds: float, do: Callable[[], None]) -> None:
+        """Call ``do`` every so many seconds, first after that time."""
+        self._chores.append(_Chore(name, seconds, do, time.monotonic() + seconds))
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """No further turns."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(10)
+
+    def _run(self) -> None:
+        while not self._ended.wait(_TICK_SECONDS):
+            for chore in self._chores:
+                if time.monotonic() < chore.due:
+                    continue
+                try:
+                    chore.do()
+                except Exception as error:
+                    log.error(f"a chore failed: {chore.name}", extra={"reason": type(error).__name__})
+                chore.due = time.monotonic() + chore.seconds
