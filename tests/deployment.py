@@ -80,17 +80,40 @@ def patients(rows: int, seed: int) -> Table:
     return Table(["age", "dose", "ill"], [age, dose, ill], {}, lambda row: row + 1)
 
 
+OPEN = """
+[disclosure]
+min_rows = 1
+min_samples_leaf = 1
+max_height = 62
+min_evaluation_rows = 1
+predictions_per_day = 1000000000
+min_count = 1
+"""
+"""Rules of disclosure that allow everything, for tests of other things."""
+
+
 class Deployment:
     """A consortium in a directory; parties can be killed and started again."""
 
-    def __init__(self, root: Path, patience: float = 6.0, max_running: int = 2, rules: str = RULES) -> None:
+    def __init__(
+        self,
+        root: Path,
+        patience: float = 6.0,
+        max_running: int = 2,
+        rules: str = RULES,
+        disclosure: str = OPEN,
+        more: str = "",
+    ) -> None:
         self.root = root
         addresses = [Address(host, free_port(host), free_port(host)) for host in HOSTS]
         self.consortium = Consortium("test", tuple(addresses), MEMBERS)
         init_consortium(self.consortium, root, 90)
         for party in range(3):
             text = f'number = {party}\nidentity = "."\ndata = "data"\nmax_running = {max_running}\n'
-            text += f"patience_seconds = {patience}\n" + rules
+            text += (
+                f'patience_seconds = {patience}\ncountersign_seconds = 2\nstorage_key = {{ file = "storage.key" }}\n'
+            )
+            text += more + "\n" + disclosure + rules
             (root / f"party{party}" / "party.toml").write_text(text)
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * 3
 

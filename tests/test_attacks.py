@@ -72,7 +72,7 @@ def test_a_name_with_a_line_end_stops_no_party(deployment, name):
 def test_the_party_starts_again_after_such_names(deployment):
     deployment.kill(0)
     deployment.start(0)
-    assert [entry["name"] for entry in deployment.client("clinic").datasets()] == ["claims"]
+    assert [entry["name"] for entry in deployment.client("clinic").datasets()] == ["clinic/claims"]
 
 
 @pytest.mark.parametrize("name", [*LINE_ENDS, "x" * 1_000_000, "\ud800"])
@@ -81,7 +81,8 @@ def test_one_line_of_the_audit_log_is_one_line_and_short(tmp_path, name):
     log = AuditLog(path)
     log.append("mallory", "refused", datasets=[name] * 1000, job=name)
     log.append("alice", "submit", job="1")
-    last = verify(path)
+    count, last = verify(path)
+    assert count == 2
     lines = path.read_text(encoding="ascii").split("\n")
     assert len(lines) == 3
     assert max(map(len, lines)) < 200_000

@@ -38,7 +38,7 @@ def test_parties_go_on_with_their_earlier_data(tmp_path):
     try:
         alice, known = deployment.client("alice"), EXPECTED["service"]
         assert {job["id"] for job in alice.jobs()} == set(known["jobs"])
-        assert {entry["name"] for entry in alice.datasets()} == {"visits", "loans"}
+        assert {entry["name"] for entry in alice.datasets()} == {"clinic/visits", "bank/loans"}
         model = alice.model(known["model"])
         assert model.reveal(counts=True).to_dict() == known["tree"]
         rows = patients(20, 3)

@@ -20,7 +20,7 @@ from deployment import SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError, PeerUnreachable
 from hedgerow.estimators import Wish, prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
-from hedgerow.service.client import Client, JobFailed
+from hedgerow.service.client import Client, JobFailed, row_order
 from hedgerow.service.peers import Answer
 from hedgerow.sharing import RING64, split
 from hedgerow.tables import Column, Schema
@@ -140,10 +140,11 @@ def test_columns_of_row_aligned_tables_side_by_side(deployment):
     table = patients(60, 5)
     left = hedgerow.tables.Schema(SCHEMA.columns[:1])
     right = hedgerow.tables.Schema(SCHEMA.columns[1:])
-    deployment.client("clinic").share(table, left, "left")
-    deployment.client("bank").share(table, right, "right")
+    order = row_order(b"k" * 32, range(60))
+    deployment.client("clinic").share(table, left, "left", alignment=order)
+    deployment.client("bank").share(table, right, "right", alignment=order)
     alice = deployment.client("alice")
-    job = alice.train(["left", "right"], "ill", 3, "columns")
+    job = alice.train(["left", "bank/right"], "ill", 3, "columns")
     alice.wait(job, seconds=60)
     age, dose, ill = table.columns
     local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, Wish(3), SCHEMA)).model
@@ -175,15 +176,16 @@ def test_the_commands_of_owners_and_analysts(deployment, tmp_path):
     assert "age <  50.5" in run("alice", "reveal", job).stdout
     refused = run("mallory", "submit", "--dataset", "cli", "--target", "ill")
     assert refused.returncode == 3
-    assert "policy" in refused.stderr
+    assert "no dataset 'cli' that you may train on" in " ".join(refused.stderr.split())
     assert run("clinic", "withdraw", "cli").returncode == 0
     assert "no dataset 'cli'" in run("alice", "submit", "--dataset", "cli", "--target", "ill").stderr
 
 
 def test_policy_is_default_deny(deployment, model):
     alice, mallory = deployment.client("alice"), deployment.client("mallory")
-    with pytest.raises(Answer, match="policy does not allow mallory to train"):
-        mallory.train(["claims"], "ill", 2)
+    for name in ("claims", "clinic/claims", "clinic/none"):
+        with pytest.raises(Answer, match=f"no dataset '{name}' that you may train on"):
+            mallory.train([name], "ill", 2)
     with pytest.raises(Answer, match="policy does not allow alice to train"):
         alice.train(["claims"], "ill", 11)
     with pytest.raises(Answer, match="no such model"):
@@ -196,7 +198,7 @@ def test_policy_is_default_deny(deployment, model):
     with pytest.raises(Answer, match="needs a certificate with the role owner"):
         alice.share(patients(10, 1), SCHEMA, "mine")
     assert mallory.datasets() == []
-    assert {entry["name"] for entry in alice.datasets()} >= {"claims", "claims_b"}
+    assert {entry["name"] for entry in alice.datasets()} >= {"clinic/claims", "bank/claims_b"}
 
 
 def test_human_approval_at_every_party(deployment):
@@ -211,7 +213,7 @@ def test_human_approval_at_every_party(deployment):
         )
         assert done.returncode == 0, done.stderr
     bob.wait(job, seconds=60)
-    with pytest.raises(Answer, match="only this party's own operator"):
+    with pytest.raises(Answer, match="no such job waits, or has waited, for your approval"):
         bob.approve(job, 0)
 
 
@@ -313,7 +315,8 @@ def test_malformed_shares_are_refused(deployment):
     [
         ("GET", "/v1/jobs/..%2f..%2fparty.toml", {}, 404),
         ("GET", "/v1/jobs/../../etc/passwd", {}, 404),
-        ("DELETE", "/v1/datasets/..%2fx", {}, 404),
+        ("DELETE", "/v1/datasets/..%2fx", {}, 422),
+        ("DELETE", "/v1/datasets/a%2fb%2fc", {}, 404),
         ("PUT", "/v1/uploads/../x", {"json": {}}, 404),
         ("GET", "/v1/models/" + "A" * 32, {}, 422),
         ("POST", "/v1/jobs", {"content": b"{" * 100}, 422),
@@ -478,12 +481,26 @@ def test_uploads_for_prediction_cannot_become_datasets_nor_serve_twice(deploymen
             alice._parties.call(0, "PUT", f"/v1/uploads/{upload}", json=manifest)
 
 
-def test_a_name_belongs_to_its_first_owner(deployment):
-    deployment.client("clinic").share(patients(5, 1), SCHEMA, "named")
-    deployment.client("clinic").withdraw("named")
-    with pytest.raises(Answer, match="take another name"):
-        deployment.client("bank").share(patients(5, 1), SCHEMA, "named")
-    deployment.client("clinic").share(patients(5, 1), SCHEMA, "named")
+def test_owners_do_not_take_each_others_names(deployment):
+    """A name used to belong to whoever came first, and rules spoke of it."""
+    clinic, bank, alice = (deployment.client(name) for name in ("clinic", "bank", "alice"))
+    clinic.share(patients(5, 1), SCHEMA, "named")
+    with pytest.raises(Answer, match="you have a dataset 'named' already"):
+        clinic.share(patients(6, 1), SCHEMA, "named")
+    assert alice.wait(alice.train(["named"], "ill", 1), seconds=60)
+    bank.share(patients(7, 1), SCHEMA, "named")
+    with pytest.raises(Answer, match="say which of bank/named, clinic/named"):
+        alice.train(["named"], "ill", 1)
+    job = alice.train(["bank/named"], "ill", 1)
+    assert alice.wait(job, seconds=60)["spec"]["datasets"][0][0] == "bank/named"
+    assert alice.model(job).facts.shape.rows == 7
+    with pytest.raises(Answer, match="no such dataset of yours"):
+        bank.withdraw("clinic/named")
+    bank.withdraw("bank/named")
+    assert {entry["name"] for entry in alice.datasets()} >= {"clinic/named"}
+    clinic.withdraw("named")
+    clinic.share(patients(5, 1), SCHEMA, "named")
+    clinic.withdraw("clinic/named")
 
 
 def test_owners_and_parties_cannot_reveal(deployment, model):

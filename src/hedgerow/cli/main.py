@@ -33,13 +33,17 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "reveal": (reveal.reveal, "Open a model and show the tree."),
     "info": (info.info, "Show versions, or what is public about a model."),
     "share": (remote.share, "Owner: share a table with a consortium."),
+    "rules": (remote.rules, "Owner: set your rules for a dataset."),
+    "uses": (remote.uses, "Owner: what used your data, and what waits for you."),
     "withdraw": (remote.withdraw, "Owner: remove a dataset at all parties."),
     "datasets": (remote.datasets, "List the datasets you own or may train on."),
     "submit": (remote.submit, "Analyst: submit a training job."),
     "jobs": (remote.jobs, "List your jobs."),
     "watch": (remote.watch, "Follow a job to its end, with progress."),
     "cancel": (remote.cancel, "Cancel a job at all parties."),
-    "approve": (party.approve, "Operator: let a waiting job go on."),
+    "delete": (remote.delete, "Analyst: remove a model or a result."),
+    "approve": (party.approve, "Owner or operator: let a waiting job go on."),
+    "refuse": (party.refuse, "Owner or operator: end a waiting job."),
 }
 for _name, (_function, _short) in COMMANDS.items():
     app.command(_name, short_help=_short)(_function)

@@ -11,9 +11,13 @@ from rich.table import Table as Screen
 from ..errors import InputError
 from ..estimators.prepare import Wish, public_rules
 from ..runtime import Moment
-from ..service.client import Client, rounding_of_table
-from ..tables import published, read_schema
+from ..service.client import Client, combination, rounding_of_table, row_order, training_request
+from ..service.consortium import read_toml
+from ..service.disclosure import OwnerRules
+from ..tables import Table, published, read_schema
+from ..tables.names import NameKey
 from . import screen
+from .party import show_datasets, show_jobs
 from .reading import (
     DataFile,
     Dates,
@@ -27,7 +31,7 @@ from .reading import (
     warn,
     with_hashed_names,
 )
-from .train import ClassWeights, Height, LeastDecrease, LeastLeaf, LeastSplit, class_weights
+from .train import ClassWeights, LeastDecrease, LeastSplit, class_weights
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -47,24 +51,104 @@ def share(
     separator: Separator = "",
     decimal: DecimalMark = "",
     thousands: Thousands = "",
+    rules: Annotated[
+        Path | None, typer.Option(help="Your rules for this dataset, a TOML file; see docs/disclosure.md.")
+    ] = None,
+    row_ids: Annotated[
+        str, typer.Option(help="A column that says which row is which, to be compared with other owners'; not shared.")
+    ] = "",
+    row_key: Annotated[
+        Path | None, typer.Option(help="The owners' key for --row-ids, from 'hedgerow name-key'.")
+    ] = None,
+    aligned: Annotated[
+        bool, typer.Option("--aligned", help="The owners have agreed on the order of rows by other means.")
+    ] = False,
+    keep_days: Annotated[int, typer.Option(min=0, help="Withdraw the dataset after so many days; 0 keeps it.")] = 0,
     quiet: screen.Quiet = False,
 ) -> None:
     """As a data owner: split a table here and send each party its share only; all three register it, or none.
 
-    The schema and the number of rows become public to the consortium; what that tells is shown first.
+    The schema and the number of rows become public to the consortium; what that tells is shown first. Columns of
+    several owners can be put side by side (a|b) only if they say in which order their rows are: with --row-ids and a
+    --row-key that only owners have, the parties compare a keyed hash of the order and learn nothing else.
 
     Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
     """
     agreed = read_schema(schema)
     table = read(data, header, separator, decimal, thousands, agreed.category_names, date)
     table = with_hashed_names(table, agreed, name_key)
+    alignment = _alignment(table, row_ids, row_key, aligned)
+    asked = {} if rules is None else read_toml(rules)
+    OwnerRules.of_entry(asked)
     client = Client(consortium, identity)
     show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
     warn(rounding_of_table(table, agreed))
     with screen.row_progress("sending shares", len(table), quiet) as ticked:
         size = 3 * 16 * len(table) * len(agreed.columns)
-        client.share(table, agreed, name, lambda done, _: ticked(done * len(table) // size, len(table)))
+        client.share(
+            table,
+            agreed,
+            name,
+            lambda done, _: ticked(done * len(table) // size, len(table)),
+            rules=asked,
+            alignment=alignment,
+            keep_days=keep_days,
+        )
     screen.notes().print(f"'{name}' is registered at all three parties: {len(table):,} rows")
+
+
+def _alignment(table: Table, row_ids: str, row_key: Path | None, aligned: bool) -> str:
+    """What a dataset says about the order of its rows."""
+    if not row_ids:
+        if row_key is not None:
+            raise InputError("--row-key needs --row-ids: the column that says which row is which")
+        return "agreed" if aligned else ""
+    if row_key is None or aligned:
+        raise InputError("--row-ids needs --row-key, a key that all owners and no party have, and not --aligned")
+    values = table.column(row_ids)
+    if len({str(value) for value in values}) != len(values):
+        raise InputError(f"'{row_ids}' has the same value in several rows, so it does not say which row is which")
+    return row_order(NameKey.read(row_key).secret, values)
+
+
+def rules(
+    name: Annotated[str, typer.Argument(help="Your dataset, OWNER/NAME.")],
+    file: Annotated[Path, typer.Argument(help="The rules, a TOML file; an empty one leaves the parties' rules alone.")],
+    consortium: ConsortiumFile = HERE,
+    identity: IdentityDirectory = None,
+) -> None:
+    """As a data owner: set your rules for a dataset; they hold for everything that has not started yet.
+
+    docs/disclosure.md says what each rule prevents. Example: hedgerow rules clinic/claims rules.toml
+    """
+    Client(consortium, identity).set_rules(name, read_toml(file))
+    screen.notes().print(f"the rules of '{name}' are set at all three parties")
+
+
+def uses(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
+    """As a data owner: what used your data, how it ended, and what waits for your approval."""
+    found = Client(consortium, identity).uses()
+    if as_json:
+        screen.print_json(found)
+        return
+    shown = Screen()
+    for heading in ("dataset", "job", "asker", "action", "state", "submitted", "remark"):
+        shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
+    for use in found:
+        remark = f"waits for approval of {', '.join(use['waits_for'])}" if use["waits_for"] else use["error"] or ""
+        cells = (use["dataset"], use["id"], use["asker"], use["action"], use["state"], use["created"][:19], remark)
+        shown.add_row(*map(screen.safe, cells))
+    screen.out().print(shown)
+
+
+def delete(
+    identifier: Annotated[str, typer.Argument(help="The model, or the job of a prediction.")],
+    consortium: ConsortiumFile = HERE,
+    identity: IdentityDirectory = None,
+) -> None:
+    """As an analyst: remove a model or a result of yours at all parties."""
+    Client(consortium, identity).delete(identifier)
+    screen.notes().print(f"{identifier} is removed")
 
 
 def withdraw(
@@ -72,7 +156,10 @@ def withdraw(
     consortium: ConsortiumFile = HERE,
     identity: IdentityDirectory = None,
 ) -> None:
-    """As a data owner: remove a dataset and its shares at all parties. Models trained on it stay."""
+    """As a data owner: remove a dataset and its shares at all parties; jobs that train on it end.
+
+    Models trained before stay, and are marked. The name stays in the audit logs.
+    """
     Client(consortium, identity).withdraw(name)
     screen.notes().print(f"'{name}' is withdrawn")
 
@@ -85,25 +172,24 @@ def datasets(
     if as_json:
         screen.print_json(found)
         return
-    shown = Screen()
-    for heading in ("name", "owner", "rows", "columns"):
-        shown.add_column(heading)
-    for entry in found:
-        names = ", ".join(column["name"] for column in entry["schema"])
-        shown.add_row(screen.safe(entry["name"]), screen.safe(entry["owner"]), f"{entry['rows']:,}", screen.safe(names))
-    screen.out().print(shown)
+    show_datasets(found)
 
 
 def submit(
     dataset: Annotated[str, typer.Option(help="One dataset, or several: a+b pools rows, a|b puts columns together.")],
     target: Annotated[str, typer.Option(help="The label or target column.")],
-    max_depth: Height = 5,
+    max_depth: Annotated[int | None, typer.Option(min=0, help="The tree's height; the rules may allow less.")] = None,
     class_weight: ClassWeights = None,
     min_samples_split: LeastSplit = 2,
-    min_samples_leaf: LeastLeaf = 1,
+    min_samples_leaf: Annotated[
+        int | None, typer.Option(min=1, help="Rows a leaf needs; without it, what the rules want.")
+    ] = None,
     min_impurity_decrease: LeastDecrease = 0.0,
     algorithm: Annotated[str, typer.Option(help="fast or paper.")] = "fast",
     watching: Annotated[bool, typer.Option("--watch", help="Wait for the end and show progress.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be allowed, and which rule refuses it.")
+    ] = False,
     consortium: ConsortiumFile = HERE,
     identity: IdentityDirectory = None,
     as_json: screen.AsJson = False,
@@ -111,22 +197,45 @@ def submit(
     """As an analyst: submit a training job to all three parties; prints its identifier, which is the model's, too.
 
     What is learnt follows from the schema: classes for a label, a number for a target, weights from a weight column.
+    Datasets are named OWNER/NAME, or NAME where only one that you may see has it. The rules of the parties and of the
+    owners give what you leave out, and refuse what asks for less protection.
 
-    Example: hedgerow submit --dataset claims+claims_b --target y --max-depth 5
+    Example: hedgerow submit --dataset clinic/claims+bank/claims --target y --max-depth 5
     """
     client = Client(consortium, identity)
-    columns = "|" in dataset
-    names = dataset.split("|" if columns else "+")
+    names, combine = combination(dataset)
     given = class_weights(class_weight)
     weights = given if isinstance(given, str) else {name: _number(text) for name, text in (given or {}).items()}
-    wish = Wish(max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weights)
-    job = client.train(names, target, combine="columns" if columns else "rows", **public_rules(wish))
+    wish = Wish(max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights)
+    asked = public_rules(wish) | {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
+    if dry_run:
+        _show_answers(client.check(**training_request(names, target, combine=combine, **asked)), as_json)
+        return
+    job = client.train(names, target, combine=combine, **asked)
     if watching:
-        _follow(client, job, max_depth, as_json)
+        height = client.states(job)[0]["spec"]["max_depth"]
+        _follow(client, job, height, as_json)
     if as_json:
         screen.print_json({"job": job})
     else:
         print(job)
+
+
+def _show_answers(answers: list[dict[str, Any]], as_json: bool) -> None:
+    """What each party would say; exit code 1 if one refuses."""
+    if as_json:
+        screen.print_json(answers)
+    for answer in answers if not as_json else []:
+        if not answer["allowed"]:
+            screen.out().print(f"party {answer['party']} refuses: {screen.safe(answer['reason'])}")
+            continue
+        wanted = answer["approvals"]
+        after = f" after approval of {', '.join(wanted)}" if wanted else ""
+        spec = answer["spec"]
+        facts = f"height {spec['max_depth']}, at least {spec['min_samples_leaf']} rows a leaf"
+        screen.out().print(f"party {answer['party']} allows it{screen.safe(after)}: {facts}")
+    if not all(answer["allowed"] for answer in answers):
+        raise typer.Exit(1)
 
 
 def _number(text: str) -> float:
@@ -137,17 +246,12 @@ def _number(text: str) -> float:
 
 
 def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
-    """Your jobs."""
+    """Your jobs, as the parties in reach see them; where one sees another state, it is named."""
     found = Client(consortium, identity).jobs()
     if as_json:
         screen.print_json(found)
-        return
-    shown = Screen()
-    for heading in ("job", "kind", "state", "submitted", "remark"):
-        shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
-    for job in found:
-        shown.add_row(job["id"], job["kind"], job["state"], job["created"][:19], screen.safe(job["error"] or ""))
-    screen.out().print(shown)
+    else:
+        show_jobs(found)
 
 
 def watch(
@@ -171,9 +275,13 @@ def cancel(job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDi
 
 def _follow(client: Client, job: str, height: int, hidden: bool) -> Any:
     with screen.training_progress(height, hidden) as progress:
+        said: list[str] = []
 
         def told(view: dict[str, Any]) -> None:
-            now = view["progress"]
+            now, waits = view["progress"], ", ".join(view["waits_for"])
+            if waits and waits not in said:
+                said.append(waits)
+                screen.notes().print(f"waits for approval of {screen.safe(waits)}")
             if "step" in now:
                 progress(Moment(now["layer"], now["step"], now["rounds"], now["sent"]))
 

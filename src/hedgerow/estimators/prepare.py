@@ -208,7 +208,8 @@ def public_rules(wish: Wish) -> dict[str, Any]:
         "max_depth": int(wish.max_depth),
         "algorithm": wish.algorithm,
         "min_samples_split": int(wish.min_samples_split),
-        "min_samples_leaf": int(wish.min_samples_leaf),
+        # One row is what a leaf has anyway; the consortium's rules may want more.
+        "min_samples_leaf": None if wish.min_samples_leaf == 1 else int(wish.min_samples_leaf),
         "min_impurity_decrease": _decimal_text("min_impurity_decrease", wish.min_impurity_decrease),
         "class_weight": {str(name): int(weight) for name, weight in weights.items()},
     }

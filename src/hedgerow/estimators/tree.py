@@ -25,7 +25,7 @@ from ..errors import InputError, MissingValueWarning, PublicationWarning, Roundi
 from ..models import RevealedTree
 from ..models.facts import gaps_text
 from ..runtime import Moment
-from ..service.client import Client, RemoteModel
+from ..service.client import Client, RemoteModel, combination
 from ..tables import Schema, read_schema
 from ..tables.frame import (
     Aside,
@@ -143,6 +143,9 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     def fit_dataset(self, dataset: str, target: str) -> Self:
         """Train on datasets that their owners have shared with a consortium; ``a+b`` pools rows, ``a|b`` columns.
 
+        Datasets are named ``owner/name``, or ``name`` where only one has it. Where ``min_samples_leaf`` is 1, the rules
+        of the parties and owners say how many rows a leaf needs.
+
         Weights are those of the datasets' weight column, if they have one. Waits for the job, which all three parties
         must accept. ``predict`` and ``reveal`` then ask the parties, too.
         """
@@ -150,9 +153,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             raise InputError("fit_dataset needs the parameter 'consortium': the path of a consortium.toml")
         wish = self._wish()
         client = Client(Path(self.consortium), Path(self.identity) if self.identity is not None else None)
-        columns = "|" in dataset
-        names = dataset.split("|" if columns else "+")
-        job = client.train(names, target, combine="columns" if columns else "rows", **public_rules(wish))
+        names, combine = combination(dataset)
+        job = client.train(names, target, combine=combine, **public_rules(wish))
         client.wait(job)
         model = client.model(job)
         if model.facts.shape.regression != wish.regression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
@@ -19,6 +20,7 @@ from ..tables.moment import to_dates
 from ..tables.names import named
 from ..trees.predict import Errors
 from ..trees.shape import MEAN_PLACES, TreeShape
+from ..trees.withhold import WITHHELD
 from .confusion import ConfusionMatrix
 
 
@@ -47,8 +49,10 @@ class ModelFacts:
         return label
 
     def estimate(self, label: int) -> float:
-        """A leaf's mean, kept times 2^16, in the target's own units."""
+        """A leaf's mean, kept times 2^16, in the target's own units; NaN where it is withheld."""
         column = self.target_column
+        if label == WITHHELD:
+            return math.nan
         return float((Fraction(int(label), 1 << MEAN_PLACES) - column.offset) / Fraction(10) ** column.decimals)
 
     def labels(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

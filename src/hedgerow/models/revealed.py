@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -48,8 +49,13 @@ class RevealedNode:
         return self.if_true, self.if_false
 
 
-def reveal_tree(trees: Sequence[SharedTree], facts: ModelFacts, counts: bool = False) -> RevealedTree:
-    """Put the three parties' shares together. Leaf counts are opened only where asked for."""
+def reveal_tree(
+    trees: Sequence[SharedTree], facts: ModelFacts, counts: bool = False, withheld: bool = False
+) -> RevealedTree:
+    """Put the three parties' shares together. Leaf counts are opened only where asked for.
+
+    ``withheld`` says that the parties blanked the counts of small leaves: none are known of those, nor above them.
+    """
     opened = reconstruct_tree(trees)
     plain = decode(opened)
     numbers = [int(number) for number in opened.leaves[0]]
@@ -65,12 +71,15 @@ def reveal_tree(trees: Sequence[SharedTree], facts: ModelFacts, counts: bool = F
     def build(node: Any, layer: int, number: int) -> RevealedNode:
         if isinstance(node, Leaf):
             none = (0,) * len(trees[0].counts)
-            return RevealedNode(table.get(number, none) if counts else None, label=node.label)
+            found = table.get(number, none)
+            return RevealedNode(found if counts and (any(found) or not withheld) else None, label=node.label)
         while layer < opened.height and splits[layer][number] == 0:
             layer += 1
         true = build(node.if_true, layer + 1, number + (1 << layer))
         false = build(node.if_false, layer + 1, number)
-        both = tuple(a + b for a, b in zip(true.counts or (), false.counts or (), strict=True)) if counts else None
+        both = None
+        if true.counts is not None and false.counts is not None:
+            both = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
         feature = features[node.attribute]
         return RevealedNode(both, None, feature.attribute, node.threshold, feature.category, true, false)
 
@@ -131,7 +140,8 @@ class RevealedTree:
         """A leaf in words."""
         assert node.label is not None
         if self.facts.shape.regression:
-            return f"{self.facts.estimate(node.label):.6g}"
+            value = self.facts.estimate(node.label)
+            return "withheld" if math.isnan(value) else f"{value:.6g}"
         return str(self.facts.classes[node.label])
 
     def _counted(self, counts: tuple[int, ...]) -> list[Any]:
@@ -172,7 +182,8 @@ class RevealedTree:
             if node.children is None:
                 assert node.label is not None
                 if regression:
-                    return {"value": self.facts.estimate(node.label), **counts}
+                    value = self.facts.estimate(node.label)
+                    return {"value": None if math.isnan(value) else value, **counts}
                 return {"class": self.facts.classes[node.label], **counts}
             column = self._column(node)
             test: dict[str, Any] = {"attribute": column.name}
@@ -229,7 +240,7 @@ class RevealedTree:
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """The normalised total decrease of impurity (Gini or squared error) by each attribute; needs opened counts."""
         if self.root.counts is None:
-            raise InputError("importances need the leaves' counts: call reveal(counts=True)")
+            raise InputError("importances need the counts of all leaves: call reveal(counts=True)")
 
         def impurity(node: RevealedNode) -> Fraction:
             # Up to what splitting does not change: the sum of squares over the weight, with the sign turned.
@@ -253,10 +264,11 @@ class RevealedTree:
     def predict_proba(self, x: Any) -> npt.NDArray[np.float64]:
         """Shares of each class in the weight of the training rows of a row's leaf; needs opened counts."""
         self.facts.need_classes()
-        if self.root.counts is None:
-            raise InputError("probabilities need the leaves' counts: call reveal(counts=True)")
         leaves, _, nodes = reached(self, x)
-        counts = np.array([node.counts for node in nodes], float)
+        if all(node.counts is None for node in nodes):
+            raise InputError("probabilities need the leaves' counts: call reveal(counts=True)")
+        unknown = (np.nan,) * len(self.facts.classes)
+        counts = np.array([unknown if node.counts is None else node.counts for node in nodes], float)
         shares: npt.NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         return shares[leaves]
 

@@ -109,11 +109,8 @@ def _checksum(content: bytes, party: int, facts: Any) -> str:
     return hashlib.sha256(said + b"\0" + content).hexdigest()
 
 
-def save_party(model: PartyModel, directory: Path) -> None:
-    """Write one party's directory, all or nothing; an existing one is refused."""
-    if directory.exists():
-        raise InputError(f"{directory} exists already: choose another place or remove it")
-    content = share_bytes(model.tree)
+def manifest_bytes(model: PartyModel, content: bytes) -> bytes:
+    """What is in the clear of a party's part, whose shares are ``content``."""
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -121,12 +118,20 @@ def save_party(model: PartyModel, directory: Path) -> None:
         "facts": model.facts.entry(),
         "sha256": _checksum(content, model.party, model.facts.entry()),
     }
+    return json.dumps(manifest, indent=1, ensure_ascii=False).encode()
+
+
+def save_party(model: PartyModel, directory: Path) -> None:
+    """Write one party's directory, all or nothing; an existing one is refused."""
+    if directory.exists():
+        raise InputError(f"{directory} exists already: choose another place or remove it")
+    content = share_bytes(model.tree)
     directory.parent.mkdir(parents=True, exist_ok=True)
     unfinished = directory.with_name(f".{directory.name}.{secrets.token_hex(4)}")
     unfinished.mkdir(mode=0o700)
     try:
         private_write(unfinished / SHARES, content)
-        private_write(unfinished / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
+        private_write(unfinished / MANIFEST, manifest_bytes(model, content))
         unfinished.rename(directory)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -136,11 +141,19 @@ def save_party(model: PartyModel, directory: Path) -> None:
 def load_party(directory: Path) -> PartyModel:
     """Read one party's directory; wrong, truncated or foreign files are refused."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        content = (directory / SHARES).read_bytes()
+        manifest, content = (directory / MANIFEST).read_bytes(), (directory / SHARES).read_bytes()
     except FileNotFoundError:
         raise InputError(f"{directory} holds no Hedgerow model ({MANIFEST} and {SHARES} are needed)") from None
-    except (OSError, ValueError):
+    except OSError:
+        raise InputError(f"{directory} cannot be read as a Hedgerow model") from None
+    return party_of_bytes(manifest, content, str(directory))
+
+
+def party_of_bytes(said: bytes, content: bytes, directory: str, checked: bool = True) -> PartyModel:
+    """The inverse of :func:`manifest_bytes` and :func:`share_bytes`; ``checked`` if the checksum is of these shares."""
+    try:
+        manifest = json.loads(said)
+    except ValueError:
         raise InputError(f"{directory} cannot be read as a Hedgerow model") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise InputError(f"{directory} holds something else than a Hedgerow model")
@@ -148,7 +161,7 @@ def load_party(directory: Path) -> PartyModel:
         raise InputError(f"{directory} has model format {manifest.get('version')}; this version reads format {VERSION}")
     if type(manifest.get("party")) is not int or manifest["party"] not in (0, 1, 2):
         raise InputError(f"{directory} names no party")
-    if _checksum(content, manifest["party"], manifest.get("facts")) != manifest.get("sha256"):
+    if checked and _checksum(content, manifest["party"], manifest.get("facts")) != manifest.get("sha256"):
         raise InputError(f"{directory} is damaged: shares and manifest do not have the manifest's checksum")
     try:
         facts = ModelFacts.of_entry(manifest.get("facts"))

@@ -13,6 +13,7 @@ from ..trees.model import SharedTree
 from ..trees.predict import confusion, predict_labels, predict_probabilities, squared_errors
 from ..trees.shape import TreeShape
 from ..trees.train import train_tree
+from ..trees.withhold import withhold_small_leaves
 
 Report = Callable[[int, str], None]
 
@@ -29,6 +30,12 @@ def run_training(
     """Train a tree; every party keeps its own shares of it."""
     tree = train_tree(ctx, x, y, shape, algorithm, progress=report, weights=weights)
     return tree.of_columns(refresh(ctx.step("refresh"), tree.columns))
+
+
+def run_withholding(ctx: Context, tree: SharedTree, shape: TreeShape, least: int) -> SharedTree:
+    """The tree as it may be opened: without the numbers of leaves of fewer than ``least`` rows."""
+    shown = withhold_small_leaves(ctx, tree, shape, least)
+    return shown.of_columns(refresh(ctx.step("refresh"), shown.columns))
 
 
 def _columns(x: ArithmeticShare, shape: TreeShape) -> list[ArithmeticShare]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import errno
 import hashlib
 import logging
 import time
+from collections import Counter as TallyOf
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Path, Request, Response
@@ -14,19 +18,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
 from ..errors import HedgerowError, InputError, PeerError
-from ..models import load_party
 from ..models.store import share_bytes
 from ..transport.certificate import is_revoked
 from ..trees.model import SharedTree
+from .audit import AuditLog
 from .clock import now
 from .consortium import DOMAIN, ROLES, expiry
 from .datasets import Caller, Datasets
+from .heads import Heads
+from .inventory import Inventory
 from .jobs import Jobs
 from .peers import Answer
+from .readiness import Readiness
 from .refusal import Forbidden, Refusal
 from .settings import PartySettings
 from .vault import CHUNK_BYTES, Vault
@@ -43,7 +51,8 @@ Identifier = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 Name = Annotated[str, Path(pattern="^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$")]
 
 
-DatasetName = Annotated[str, Field(max_length=63)]
+DatasetName = Annotated[str, Field(max_length=127)]
+"""``owner/name``, or ``name`` alone where that is clear."""
 
 
 class _Strict(BaseModel):
@@ -69,11 +78,20 @@ def _is_unicode(content: Any) -> bool:
 class Manifest(_Strict):
     """A table's public facts."""
 
-    name: DatasetName
+    name: str = Field(max_length=63)
     rows: int = Field(ge=1, le=1 << 32)
     columns: int = Field(ge=1, le=10_000)
     temporary: bool = False
     schema_: list[dict[str, Any]] = Field(default_factory=list, alias="schema", max_length=10_000)
+    rules: dict[str, Any] = Field(default_factory=dict, max_length=20)
+    alignment: str = Field(default="", pattern="^(agreed|[0-9a-f]{64})?$")
+    keep_days: int = Field(default=0, ge=0, le=36_500)
+
+
+class RulesRequest(_Strict):
+    """An owner's rules for a dataset."""
+
+    rules: dict[str, Any] = Field(max_length=20)
 
 
 class Finish(_Strict):
@@ -91,14 +109,36 @@ class JobRequest(_Strict):
     datasets: list[DatasetName] = Field(default_factory=list, max_length=100)
     combine: Literal["rows", "columns"] = "rows"
     target: str = Field(default="", max_length=200)
-    max_depth: int = Field(default=5, ge=0, le=62)
+    max_depth: int | None = Field(default=None, ge=0, le=62)
     algorithm: Literal["fast", "paper"] = "fast"
     min_samples_split: int = Field(default=2, ge=2, le=1 << 40)
-    min_samples_leaf: int = Field(default=1, ge=1, le=1 << 40)
+    min_samples_leaf: int | None = Field(default=None, ge=1, le=1 << 40)
+    min_rows: int | None = Field(default=None, ge=1, le=1 << 40)
+    min_count: int | None = Field(default=None, ge=1, le=1 << 40)
     min_impurity_decrease: str = Field(default="0", pattern=r"^[0-9]{1,12}(\.[0-9]{1,18})?$")
     class_weight: dict[str, int] = Field(default_factory=dict, max_length=1000)
     model: str = Field(default="", pattern="^([0-9a-f]{32})?$")
     upload: str = Field(default="", pattern="^([0-9a-f]{32})?$")
+
+
+class Approval(_Strict):
+    """Until when an approval holds, if not for good."""
+
+    days: int | None = Field(default=None, ge=1, le=36_500)
+
+
+class Identifiers(_Strict):
+    """Things that another party asks about."""
+
+    identifiers: list[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = Field(max_length=100_000)
+
+
+class Head(_Strict):
+    """How far another party's audit log is."""
+
+    count: int = Field(ge=0, le=1 << 50)
+    hash: str = Field(pattern="^[0-9a-f]{64}$")
+    restored: bool = False
 
 
 class Start(_Strict):
@@ -182,6 +222,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """All metrics now."""
+        self._states.clear()
         for state, count in self._jobs.counts().items():
             self._states.labels(state).set(count)
         self._running.set(self._jobs.running)
@@ -247,28 +288,74 @@ class Limits:
             self._metrics().requests.labels(status).inc()
             seconds = round(time.monotonic() - started, 4)
             facts = {"method": scope["method"], "path": scope["path"][:200], "status": status, "caller": caller.name}
-            log.info("request", extra={**facts, "seconds": seconds})
+            # Parties ask each other again and again; what they ask is worth a line only if it fails.
+            level = logging.DEBUG if scope["path"].startswith("/v1/peer/") and status < 400 else logging.INFO
+            log.log(level, "request", extra={**facts, "seconds": seconds})
 
 
 class _TooLarge(Exception):
     """A body beyond its limit."""
 
 
-def make_app(settings: PartySettings, vault: Vault, datasets: Datasets, jobs: Jobs) -> FastAPI:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the application serves."""
+
+    settings: PartySettings
+    vault: Vault
+    datasets: Datasets
+    jobs: Jobs
+    audit: AuditLog
+    heads: Heads
+    readiness: Readiness
+    inventory: Inventory
+
+
+def make_app(parts: Parts) -> FastAPI:
     """The application, with everything it serves."""
+    settings, datasets, jobs = parts.settings, parts.datasets, parts.jobs
     app = FastAPI(title=f"Hedgerow party {settings.number}", version=__version__, docs_url=None, redoc_url=None)
     app.state.settings = settings
     metrics = Metrics(settings, jobs)
     app.add_middleware(Limits, settings=settings, metrics=lambda: metrics)
-    _add_errors(app)
-    _add_public(app, settings, jobs, metrics)
+    _add_errors(app, parts.audit)
+    _add_public(app, parts, metrics)
     _add_datasets(app, datasets)
-    _add_jobs(app, jobs, vault)
-    _add_peers(app, datasets, jobs)
+    _add_jobs(app, jobs)
+    _add_models(app, jobs, parts.vault)
+    _add_peers(app, parts)
     return app
 
 
-def _add_errors(app: FastAPI) -> None:
+class _Refusals:
+    """Audits role refusals of members, so many a minute and the rest as a number: nobody may fill the log with them."""
+
+    MOST, SECONDS = 20, 60.0
+
+    def __init__(self, audit: AuditLog, settings: PartySettings) -> None:
+        self._audit, self._settings = audit, settings
+        self._since: dict[str, float] = {}
+        self._seen: TallyOf[str] = TallyOf()
+
+    def note(self, request: Request, refusal: Refusal) -> None:
+        """One refused request."""
+        caller = caller_of(request.scope.get("hedgerow.certificate"))
+        if refusal.audited or refusal.status != 403 or not takes_part(caller, self._settings):
+            return
+        moment = time.monotonic()
+        if moment - self._since.get(caller.name, -self.SECONDS) >= self.SECONDS:
+            left_out = max(0, self._seen[caller.name] - self.MOST)
+            self._since[caller.name], self._seen[caller.name] = moment, 0
+        else:
+            left_out = 0
+        self._seen[caller.name] += 1
+        if self._seen[caller.name] <= self.MOST:
+            facts: dict[str, Any] = {"path": request.url.path, "method": request.method, "reason": str(refusal)}
+            self._audit.append_later(caller.name, "refused", **facts | ({"left_out": left_out} if left_out else {}))
+
+
+def _add_errors(app: FastAPI, audit: AuditLog) -> None:
+    refusals = _Refusals(audit, app.state.settings)
     Handler = Callable[[Request, Exception], Awaitable[Response]]  # noqa: N806
 
     def answer(status: Callable[[Exception], int]) -> Handler:
@@ -283,8 +370,25 @@ def _add_errors(app: FastAPI) -> None:
         told = ", ".join(places)[:500].encode("utf-8", "replace").decode()
         return JSONResponse({"detail": f"not valid: {told}"}, 422)
 
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Refusal)
+        await run_in_threadpool(refusals.note, request, error)
+        return JSONResponse({"detail": str(error)}, error.status)
+
+    async def no_database(_: Request, error: Exception) -> Response:
+        log.error("the database failed", extra={"reason": type(error).__name__})
+        return JSONResponse({"detail": "this party's database does not answer now; try again later"}, 503)
+
+    async def no_disk(_: Request, error: Exception) -> Response:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        log.error("the disk failed", extra={"reason": type(error).__name__})
+        detail = "this party has no room left on its disk" if full else "this party cannot read or write its disk"
+        return JSONResponse({"detail": detail}, 507 if full else 500)
+
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(Refusal, answer(lambda error: error.status if isinstance(error, Refusal) else 400))
+    app.add_exception_handler(Refusal, refused)
+    app.add_exception_handler(SQLAlchemyError, no_database)
+    app.add_exception_handler(OSError, no_disk)
     app.add_exception_handler(InputError, answer(lambda _: 422))
     app.add_exception_handler(PeerError, answer(lambda _: 424))
     app.add_exception_handler(Answer, answer(lambda _: 424))
@@ -302,16 +406,38 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         413: "too large",
         422: "not valid",
         424: "another party failed or is out of reach",
+        503: "the database or another part does not answer now",
+        507: "no room to store it",
     }.items()
 }
 
 
-def _add_public(app: FastAPI, settings: PartySettings, jobs: Jobs, metrics: Metrics) -> None:
+def _add_public(app: FastAPI, parts: Parts, metrics: Metrics) -> None:
+    settings, jobs = parts.settings, parts.jobs
+
     @app.get("/v1/health", responses=ERRORS)
     def health(caller: Annotated[Caller, Depends(who)]) -> dict[str, Any]:
-        """Whether this party works, and until when its certificate is valid."""
+        """Whether this party lives, its time, and until when its certificate is valid."""
         until = expiry(settings.identity.certificate).isoformat()
-        return {"party": settings.number, "version": __version__, "running": jobs.running, "certificate_until": until}
+        facts = {"party": settings.number, "version": __version__, "time": now().isoformat()}
+        return facts | {"running": jobs.running, "certificate_until": until}
+
+    @app.get("/v1/ready", responses=ERRORS)
+    def ready(caller: Member) -> dict[str, Any]:
+        """Whether this party can do its work: disk, database, audit log, the other parties, versions and clocks."""
+        return parts.readiness.summary()
+
+    @app.get("/v1/leftovers", responses=ERRORS)
+    def leftovers(caller: Member) -> list[dict[str, Any]]:
+        """For the operator: datasets and models that do not exist at all three parties."""
+        _operator(caller)
+        return parts.inventory.leftovers()
+
+    @app.delete("/v1/leftovers", responses=ERRORS)
+    def remove_leftovers(caller: Member) -> list[dict[str, Any]]:
+        """For the operator: remove them here."""
+        _operator(caller)
+        return parts.inventory.remove_leftovers()
 
     @app.get("/v1/metrics", responses=ERRORS)
     def show_metrics(caller: Annotated[Caller, Depends(who)]) -> Response:
@@ -352,11 +478,31 @@ def _add_datasets(app: FastAPI, datasets: Datasets) -> None:
 
     @app.delete("/v1/datasets/{name}", status_code=204, responses=ERRORS)
     def withdraw(name: Name, caller: Member) -> None:
-        """Withdraw a dataset of yours."""
+        """Withdraw a dataset of yours; jobs that use it end."""
         datasets.withdraw(caller, name)
 
+    @app.delete("/v1/datasets/{owner}/{name}", status_code=204, responses=ERRORS)
+    def withdraw_by_full_name(owner: Name, name: Name, caller: Member) -> None:
+        """Withdraw a dataset of yours; jobs that use it end."""
+        datasets.withdraw(caller, f"{owner}/{name}")
 
-def _add_jobs(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
+    @app.put("/v1/datasets/{owner}/{name}/rules", status_code=204, responses=ERRORS)
+    def set_rules(owner: Name, name: Name, request: RulesRequest, caller: Member) -> None:
+        """Set your rules for a dataset of yours; they hold for everything that has not started."""
+        datasets.set_rules(caller, f"{owner}/{name}", request.rules)
+
+
+def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
+    @app.post("/v1/jobs/check", responses=ERRORS)
+    def check(request: JobRequest, caller: Member) -> dict[str, Any]:
+        """Whether a job would be allowed, by which rule it is refused, and who would have to approve it."""
+        return jobs.consider(caller, request.model_dump())
+
+    @app.get("/v1/uses", responses=ERRORS)
+    def uses(caller: Member) -> list[dict[str, Any]]:
+        """As an owner: what used your data, and what waits for your approval."""
+        return jobs.uses(caller)
+
     @app.post("/v1/jobs", responses=ERRORS)
     def submit(request: JobRequest, caller: Member) -> dict[str, Any]:
         """Submit a job; it runs when all three parties have accepted the same one."""
@@ -378,14 +524,32 @@ def _add_jobs(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
         return jobs.cancel(caller, identifier)
 
     @app.post("/v1/jobs/{identifier}/approve", responses=ERRORS)
-    def approve(identifier: Identifier, caller: Member) -> dict[str, Any]:
-        """The operator lets a waiting job go on."""
-        return jobs.approve(caller, identifier)
+    def approve(identifier: Identifier, caller: Member, approval: Approval | None = None) -> dict[str, Any]:
+        """The party's operator, or an owner whose data it uses, lets a waiting job go on."""
+        days = approval.days if approval else None
+        return jobs.approve(caller, identifier, now() + datetime.timedelta(days=days) if days else None)
+
+    @app.post("/v1/jobs/{identifier}/refuse", responses=ERRORS)
+    def refuse(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """The party's operator, or an owner whose data it uses, ends a waiting job."""
+        return jobs.refuse(caller, identifier)
 
     @app.get("/v1/jobs/{identifier}/result", responses=ERRORS)
     def result(identifier: Identifier, caller: Member) -> Response:
         """This party's shares of a prediction's result."""
         return Response(jobs.result(caller, identifier), media_type="application/octet-stream")
+
+    @app.delete("/v1/jobs/{identifier}/result", responses=ERRORS)
+    def delete_result(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """Remove a result of yours here."""
+        return jobs.delete(caller, identifier)
+
+
+def _add_models(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
+    @app.delete("/v1/models/{identifier}", responses=ERRORS)
+    def delete_model(identifier: Identifier, caller: Member) -> dict[str, Any]:
+        """Remove a model of yours here."""
+        return jobs.delete(caller, identifier)
 
     @app.get("/v1/models/{identifier}", responses=ERRORS)
     def show_model(identifier: Identifier, caller: Member) -> dict[str, Any]:
@@ -396,12 +560,40 @@ def _add_jobs(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
     def reveal(identifier: Identifier, caller: Member, counts: bool = False) -> Response:
         """This party's shares of a model, if its policy lets you reveal it."""
         jobs.reveal(caller, identifier, counts)
-        tree = load_party(vault.model(identifier)).tree
+        tree = vault.shown_tree(identifier)
         shown = tree if counts else SharedTree(tree.inner, tree.leaves)
         return Response(share_bytes(shown), media_type="application/octet-stream")
 
 
-def _add_peers(app: FastAPI, datasets: Datasets, jobs: Jobs) -> None:
+def _add_peers(app: FastAPI, parts: Parts) -> None:
+    datasets, jobs = parts.datasets, parts.jobs
+
+    @app.post("/v1/peer/heads", responses=ERRORS)
+    def peer_head(head: Head, caller: Peer) -> dict[str, Any]:
+        """Keep and sign the head of the caller's audit log."""
+        assert caller.party is not None
+        return parts.heads.countersign(caller.party, head.count, head.hash, head.restored, parts.audit)
+
+    @app.get("/v1/peer/inventory", responses=ERRORS)
+    def peer_inventory(caller: Peer) -> dict[str, Any]:
+        """The datasets and models that exist here."""
+        return parts.inventory.existing()
+
+    @app.post("/v1/peer/reconcile", status_code=204, responses=ERRORS)
+    def peer_reconcile(caller: Peer) -> None:
+        """The caller was restored from a copy: compare what exists, soon."""
+        parts.inventory.ask_soon()
+
+    @app.post("/v1/peer/datasets/states", responses=ERRORS)
+    def peer_dataset_states(asked: Identifiers, caller: Peer) -> dict[str, str]:
+        """The states of datasets that are known here."""
+        return datasets.states(asked.identifiers)
+
+    @app.post("/v1/peer/jobs/states", responses=ERRORS)
+    def peer_job_states(asked: Identifiers, caller: Peer) -> dict[str, Any]:
+        """The states of jobs that are known here."""
+        return jobs.peer_states(asked.identifiers)
+
     @app.get("/v1/peer/datasets/{identifier}", responses=ERRORS)
     def peer_dataset(identifier: Identifier, caller: Peer) -> dict[str, Any]:
         """State and hashes of an upload."""
@@ -429,6 +621,11 @@ def _add_peers(app: FastAPI, datasets: Datasets, jobs: Jobs) -> None:
         """Party 0 could not start a job everywhere."""
         _leader(caller)
         jobs.peer_stop(identifier)
+
+
+def _operator(caller: Caller) -> None:
+    if caller.party is None:
+        raise Forbidden("only this party's own operator may do this")
 
 
 def _leader(caller: Caller) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import threading
+from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,8 @@ class AuditLog:
         self._path = path
         self._lock = threading.Lock()
         self._cut_torn_line()
-        self._last = verify(path)
+        self._count, self._last = verify(path)
+        self._late: deque[tuple[str, str, dict[str, Any]]] = deque()
 
     def _cut_torn_line(self) -> None:
         """A line that a crash left unfinished was never acknowledged; it is cut off."""
@@ -36,8 +40,29 @@ class AuditLog:
             with self._path.open("r+b") as file:
                 file.truncate(len(whole))
 
+    @property
+    def head(self) -> tuple[int, str]:
+        """How many lines there are, and the last one's hash."""
+        with self._lock:
+            return self._count, self._last
+
+    def append_later(self, actor: str, action: str, **facts: Any) -> None:
+        """Write one line as :meth:`append` does; where the disk is full it is kept, and written before the next."""
+        self._late.append((actor, action, facts))
+        with contextlib.suppress(OSError):
+            self._write_late()
+
     def append(self, actor: str, action: str, **facts: Any) -> None:
         """Write one line and wait until it is on disk."""
+        self._write_late()
+        self._write(actor, action, facts)
+
+    def _write_late(self) -> None:
+        while self._late:
+            self._write(*self._late[0])
+            self._late.popleft()
+
+    def _write(self, actor: str, action: str, facts: dict[str, Any]) -> None:
         with self._lock:
             kept = {name: _shortened(value) for name, value in facts.items()}
             entry = {"time": now().isoformat(), "actor": actor, "action": action, **kept, "before": self._last}
@@ -54,6 +79,7 @@ class AuditLog:
                     os.truncate(self._path, whole)
                     raise
             self._last = entry["hash"]
+            self._count += 1
 
 
 def _shortened(value: Any) -> Any:
@@ -68,13 +94,17 @@ def _hash(entry: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def verify(path: Path) -> str:
-    """Check the whole chain; returns the last hash, or says which line was changed."""
-    last = START
-    if not path.exists() or not path.stat().st_size:
-        return last
+def verify(path: Path, signed: Mapping[int, str] | None = None) -> tuple[int, str]:
+    """Check the whole chain; returns the number of lines and the last hash, or says which line was changed.
+
+    ``signed`` are heads that others have countersigned: the hash of a line by its number. The chain must contain them,
+    or it was cut and perhaps written anew.
+    """
+    last, number, signed = START, 0, signed or {}
+    content = path.read_bytes() if path.exists() else b""
+    lines = content.removesuffix(b"\n").split(b"\n") if content else []
     # Only LF ends a line: names may hold characters that Python's splitlines() takes for one.
-    for number, line in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)
             intact = entry["before"] == last and entry["hash"] == _hash(entry)
@@ -83,4 +113,10 @@ def verify(path: Path) -> str:
         if not intact:
             raise HedgerowError(f"the audit log {path} was changed at line {number}")
         last = entry["hash"]
-    return last
+        if signed.get(number, last) != last:
+            raise HedgerowError(f"the audit log {path} was written anew: line {number} is not what was countersigned")
+    if signed and max(signed) > number:
+        raise HedgerowError(
+            f"the audit log {path} was cut: it has {number} lines, and {max(signed)} were countersigned"
+        )
+    return number, last

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
+import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,10 @@ from ..sharing import RING32, RING64, RING128, ArithmeticShare, Ring, reconstruc
 from ..tables import Column, Schema, Table, class_numbers, encode
 from ..tables.rounding import rounding_notices
 from ..tables.schema import ATTRIBUTES
+from ..transport import Identity
 from ..trees.predict import Errors, probability_table
 from .consortium import load_identity, read_consortium
+from .disclosure import OwnerRules
 from .peers import PartyConnections
 from .vault import share_bytes
 
@@ -29,6 +33,7 @@ Told = Callable[[dict[str, Any]], None]
 Ticked = Callable[[int, int], None]
 ENDED = ("done", "failed", "cancelled")
 PARTIES = range(3)
+FILLED_AT_LEAST = ("min_samples_leaf", "min_rows", "min_count")
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0)
 
 
@@ -39,9 +44,11 @@ class JobFailed(HedgerowError):
 class Client:
     """A member of a consortium, talking to its three parties."""
 
-    def __init__(self, consortium: Path, identity: Path | None = None) -> None:
+    def __init__(self, consortium: Path, identity: Path | Identity | None = None) -> None:
         known = read_consortium(consortium)
-        self._parties = PartyConnections(known, load_identity(identity or consortium.parent, known.revoked))
+        if not isinstance(identity, Identity):
+            identity = load_identity(identity or consortium.parent, known.revoked)
+        self._parties = PartyConnections(known, identity)
 
     def close(self) -> None:
         """Close all connections."""
@@ -52,10 +59,24 @@ class Client:
 
     # Data owners
 
-    def share(self, table: Table, schema: Schema, name: str, ticked: Ticked | None = None) -> str:
-        """Split a table and register it at all three parties, or at none. Returns the dataset's identifier."""
+    def share(
+        self,
+        table: Table,
+        schema: Schema,
+        name: str,
+        ticked: Ticked | None = None,
+        rules: Mapping[str, Any] | None = None,
+        alignment: str = "",
+        keep_days: int = 0,
+    ) -> str:
+        """Split a table and register it at all three parties, or at none. Returns the dataset's identifier.
+
+        ``rules`` are the owner's (docs/disclosure.md). ``alignment`` says in which order the rows are: what
+        :func:`row_order` gives, or "agreed". After ``keep_days`` the parties withdraw the dataset themselves.
+        """
         columns = [_encoded(table, column)[0] for column in schema.columns]
         manifest = {"name": name, "schema": schema.entries(), "temporary": False}
+        manifest |= {"rules": plain_rules(rules or {}), "alignment": alignment, "keep_days": keep_days}
         identifier = self._upload(columns, manifest, ticked)
         self._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
         return identifier
@@ -112,26 +133,53 @@ class Client:
 
     def withdraw(self, name: str) -> None:
         """Remove a dataset at all parties."""
+        self._everywhere("DELETE", f"/v1/datasets/{name}")
+
+    def _everywhere(self, method: str, path: str, **options: Any) -> None:
+        """The same request to all parties, to each of them even where another one refuses or is out of reach."""
         problems = []
         for party in PARTIES:
             try:
-                self._parties.call(party, "DELETE", f"/v1/datasets/{name}")
+                self._parties.call(party, method, path, **options)
             except HedgerowError as error:
                 problems.append(error)
         if problems:
             raise problems[0]
 
-    def datasets(self) -> list[dict[str, Any]]:
-        """Datasets that all three parties know and let this member see."""
+    def set_rules(self, name: str, rules: Mapping[str, Any]) -> None:
+        """Set the rules for a dataset of this owner's, ``owner/name``, at all parties."""
+        self._everywhere("PUT", f"/v1/datasets/{name}/rules", json={"rules": plain_rules(rules)})
+
+    def uses(self) -> list[dict[str, Any]]:
+        """What used this owner's data, and what waits for its approval, as the first party in reach tells."""
+        return self._first("/v1/uses")
+
+    def _first(self, path: str) -> list[dict[str, Any]]:
+        """A list from the first party in reach."""
+        for party in PARTIES:
+            try:
+                found: list[dict[str, Any]] = self._parties.call(party, "GET", path)
+                return found
+            except PeerUnreachable as error:
+                problem = error
+        raise problem
+
+    def datasets(self, party: int | None = None) -> list[dict[str, Any]]:
+        """Datasets that all three parties know and let this member see; with ``party``, what that one has."""
+        if party is not None:
+            found: list[dict[str, Any]] = self._parties.call(party, "GET", "/v1/datasets")
+            return found
         listings = self._all("GET", "/v1/datasets")
-        common = set.intersection(*({entry["name"] for entry in listing} for listing in listings))
-        return [entry for entry in listings[0] if entry["name"] in common]
+        common = set.intersection(*({entry["id"] for entry in listing} for listing in listings))
+        return [entry for entry in listings[0] if entry["id"] in common]
 
     # Analysts
 
     def submit(self, **request: Any) -> str:
         """Submit a job to all three parties; returns its identifier. If one refuses, it is cancelled at the others."""
         identifier = str(request.setdefault("id", secrets.token_hex(16)))
+        if request["kind"] == "train":
+            request = self._filled_in(request)
         accepted: list[int] = []
         try:
             for party in PARTIES:
@@ -143,22 +191,59 @@ class Client:
             raise
         return identifier
 
+    def check(self, **request: Any) -> list[dict[str, Any]]:
+        """What each party would say to a job, which rule refuses it, and who would have to approve it."""
+        request.setdefault("id", secrets.token_hex(16))
+        return self._all("POST", "/v1/jobs/check", json=request)
+
+    def _filled_in(self, request: dict[str, Any]) -> dict[str, Any]:
+        """What a request leaves to the rules, by the strictest party's: all of them must derive the same job."""
+        open_fields = [name for name in (*FILLED_AT_LEAST, "max_depth") if request.get(name) is None]
+        if not open_fields:
+            return request
+        views = self.check(**request)
+        if not all(view["allowed"] for view in views):
+            return request
+        values = {name: [view["spec"][name] for view in views] for name in open_fields}
+        return request | {name: min(found) if name == "max_depth" else max(found) for name, found in values.items()}
+
     def train(
         self,
         datasets: Sequence[str],
         target: str,
-        max_depth: int = 5,
+        max_depth: int | None = None,
         combine: str = "rows",
         **rules: Any,
     ) -> str:
-        """Submit a training job. ``rules`` are what else :data:`.spec.RULES` names."""
-        request = {"kind": "train", "datasets": list(datasets), "target": target, "combine": combine}
-        return self.submit(**request, max_depth=int(max_depth), **rules)
+        """Submit a training job. ``rules`` are what else :data:`.spec.RULES` names; the parties' and owners' rules
+        give what is left out."""
+        return self.submit(**training_request(datasets, target, max_depth, combine, **rules))
 
-    def jobs(self) -> list[dict[str, Any]]:
-        """This member's jobs as party 0 sees them."""
-        found: list[dict[str, Any]] = self._parties.call(0, "GET", "/v1/jobs")
-        return found
+    def jobs(self, party: int | None = None) -> list[dict[str, Any]]:
+        """This member's jobs, as the parties in reach see them: ``states`` has each one's, where they differ.
+
+        With ``party``, as that one sees them: its operator is shown everybody's.
+        """
+        if party is not None:
+            found: list[dict[str, Any]] = self._parties.call(party, "GET", "/v1/jobs")
+            return found
+        listings: dict[int, dict[str, Any]] = {}
+        for number in PARTIES:
+            try:
+                listing = self._parties.call(number, "GET", "/v1/jobs")
+            except PeerUnreachable as error:
+                problem = error
+                continue
+            listings[number] = {job["id"]: job for job in listing}
+        if not listings:
+            raise problem
+        joined = {job: view for listing in reversed(listings.values()) for job, view in listing.items()}
+        for job, view in joined.items():
+            states = {number: listing[job]["state"] for number, listing in listings.items() if job in listing}
+            view["states"] = states if len(set(states.values())) > 1 or len(states) < len(listings) else {}
+            waits = {who for listing in listings.values() if job in listing for who in listing[job]["waits_for"]}
+            view["waits_for"] = sorted(waits)
+        return sorted(joined.values(), key=lambda view: str(view["created"]), reverse=True)
 
     def states(self, job: str) -> list[dict[str, Any]]:
         """A job as each party sees it."""
@@ -181,7 +266,7 @@ class Client:
         while True:
             views = [self._patiently(party, "GET", f"/v1/jobs/{job}") for party in PARTIES]
             if told:
-                told(views[0])
+                told(views[0] | {"waits_for": sorted({who for view in views for who in view["waits_for"]})})
             failed = [view for view in views if view["state"] in ("failed", "cancelled")]
             if failed:
                 reasons = [view["error"] for view in failed if view["error"]]
@@ -194,9 +279,36 @@ class Client:
                 raise JobFailed(f"job {job} is not done after {seconds:g} s; it goes on")
             time.sleep(0.1)
 
-    def approve(self, job: str, party: int) -> None:
-        """As the operator of a party: let a waiting job go on there."""
-        self._parties.call(party, "POST", f"/v1/jobs/{job}/approve")
+    def approve(self, job: str, party: int | None = None, days: int | None = None) -> None:
+        """Let a waiting job go on: as the operator of a party there, as an owner at all three."""
+        self._decide("approve", job, party, {"days": days})
+
+    def refuse(self, job: str, party: int | None = None) -> None:
+        """Do not let a waiting job go on."""
+        self._decide("refuse", job, party, None)
+
+    def _decide(self, decision: str, job: str, party: int | None, content: Any) -> None:
+        options = {} if content is None else {"json": content}
+        if party is None:
+            self._everywhere("POST", f"/v1/jobs/{job}/{decision}", **options)
+        else:
+            self._parties.call(party, "POST", f"/v1/jobs/{job}/{decision}", **options)
+
+    def delete(self, identifier: str) -> None:
+        """Remove a model, or the result of a prediction, at all parties."""
+        kind = self.states(identifier)[0]["kind"]
+        path = f"/v1/models/{identifier}" if kind == "train" else f"/v1/jobs/{identifier}/result"
+        self._everywhere("DELETE", path)
+
+    def ready(self, party: int) -> dict[str, Any]:
+        """What a party says of its own readiness."""
+        found: dict[str, Any] = self._parties.call(party, "GET", "/v1/ready")
+        return found
+
+    def leftovers(self, party: int, remove: bool) -> list[dict[str, Any]]:
+        """As the operator of a party: what does not exist at all three, and perhaps remove it there."""
+        found: list[dict[str, Any]] = self._parties.call(party, "DELETE" if remove else "GET", "/v1/leftovers")
+        return found
 
     def model(self, identifier: str) -> RemoteModel:
         """A handle on a trained model."""
@@ -205,7 +317,7 @@ class Client:
 
     def ask(self, kind: str, model: str, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> Any:
         """Share rows, have them predicted, and put the result shares together here."""
-        manifest = {"name": "rows", "schema": [], "temporary": True}
+        manifest = {"name": "rows", "schema": [], "temporary": True, "rules": {}, "alignment": "", "keep_days": 0}
         upload = self._upload(columns, manifest, ticked)
         job = self.submit(kind=kind, model=model, upload=upload)
         self.wait(job)
@@ -221,7 +333,39 @@ class Client:
         """Ask all three parties for their shares of a model and put the tree together here."""
         path = f"/v1/models/{facts.identity}/shares"
         contents = self._all("GET", path, params={"counts": str(counts).lower()})
-        return reveal_tree([tree_of_bytes(content, facts) for content in contents], facts, counts)
+        least = self._parties.call(0, "GET", f"/v1/models/{facts.identity}")["min_count"]
+        trees = [tree_of_bytes(content, facts) for content in contents]
+        return reveal_tree(trees, facts, counts, withheld=least > facts.shape.min_samples_leaf)
+
+
+def training_request(
+    datasets: Sequence[str], target: str, max_depth: int | None, combine: str, **rules: Any
+) -> dict[str, Any]:
+    """A training job as the API takes it."""
+    request = {"kind": "train", "datasets": list(datasets), "target": target, "combine": combine}
+    return request | rules | {"max_depth": None if max_depth is None else int(max_depth)}
+
+
+def combination(text: str) -> tuple[list[str], str]:
+    """``a+b`` pools rows, ``a|b`` puts columns together: the names and how they are combined."""
+    return (text.split("|"), "columns") if "|" in text else (text.split("+"), "rows")
+
+
+def plain_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Rules as JSON has them: dates as text."""
+    checked = json.loads(json.dumps(rules, default=lambda value: value.isoformat()))
+    OwnerRules.of_entry(checked)
+    return dict(checked)
+
+
+def row_order(key: bytes, identifiers: Iterable[Any]) -> str:
+    """An HMAC of row identifiers in their order: owners with the same key compare their orders by it, and nobody else
+    learns anything."""
+    found = hmac.new(key, b"hedgerow row order", "sha256")
+    for identifier in identifiers:
+        text = str(identifier).encode()
+        found.update(len(text).to_bytes(8, "big") + text)
+    return found.hexdigest()
 
 
 class RemoteModel:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import re
+import secrets
 import ssl
 import tomllib
 from collections.abc import Sequence
@@ -13,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 
 from ..errors import InputError
+from ..tables.private import write_private as replace_private
 from ..transport import Authority, Identity
 from ..transport.certificate import Revocation, marks, party_name, write_private
 from .clock import now
@@ -111,12 +115,16 @@ def member_names(name: str, roles: Sequence[str]) -> list[str]:
     return [f"{name}.{role}.{DOMAIN}" for role in roles]
 
 
-def load_identity(directory: Path, revoked: tuple[Revocation, ...] = ()) -> Identity:
-    """The three PEM files of a party or member, whose certificate must be valid today."""
+def load_identity(directory: Path, revoked: tuple[Revocation, ...] = (), passphrases: Sequence[bytes] = ()) -> Identity:
+    """The three PEM files of a party or member, whose certificate must be valid today.
+
+    ``passphrases`` are tried on a key that is encrypted.
+    """
     identity = Identity(directory / "key.pem", directory / "cert.pem", directory / "ca.pem", revoked)
     for path in (identity.key, identity.certificate, identity.authority):
         if not path.exists():
             raise InputError(f"{directory} holds no identity: {path.name} is missing")
+    identity = _with_passphrase(identity, passphrases)
     try:
         identity.client_context()
     except (ssl.SSLError, OSError):
@@ -137,6 +145,29 @@ def load_identity(directory: Path, revoked: tuple[Revocation, ...] = ()) -> Iden
     if set(marks(shown)) & {revocation.mark for revocation in revoked if revocation.holds}:
         raise InputError(f"the certificate {identity.certificate} was revoked: ask for a new one")
     return identity
+
+
+def _with_passphrase(identity: Identity, passphrases: Sequence[bytes]) -> Identity:
+    """The identity with the passphrase that opens its key, if it needs one."""
+    content = identity.key.read_bytes()
+    if b"ENCRYPTED" not in content:
+        return identity
+    for passphrase in passphrases:
+        with contextlib.suppress(ValueError):
+            serialization.load_pem_private_key(content, passphrase)
+            return replace(identity, passphrase=passphrase)
+    raise InputError(f"{identity.key} is encrypted, and no storage key of this party opens it")
+
+
+def encrypt_key(identity: Identity, passphrase: bytes) -> None:
+    """Encrypt a private key, whatever it was encrypted with before."""
+    key = serialization.load_pem_private_key(identity.key.read_bytes(), identity.passphrase)
+    content = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(passphrase),
+    )
+    replace_private(identity.key, content)
 
 
 def load_certificate(path: Path) -> x509.Certificate:
@@ -182,6 +213,7 @@ def init_consortium(consortium: Consortium, directory: Path, days: int, authorit
     (directory / "consortium.toml").write_text(consortium.text(), encoding="utf-8")
     for number in range(3):
         write_identity(authority, [party_name(number)], directory / f"party{number}", days)
+        write_private(directory / f"party{number}" / "storage.key", secrets.token_hex(32).encode() + b"\n")
         (directory / f"party{number}" / "party.toml").write_text(_party_text(number), encoding="utf-8")
         (directory / f"party{number}" / "consortium.toml").write_text(consortium.text(), encoding="utf-8")
     for member, roles in consortium.members.items():
@@ -198,11 +230,23 @@ data = "data"
 max_running = 2
 patience_seconds = 60
 
+# Files at rest are sealed with this key. Better: credential = "NAME" (systemd) or command = ["…"], off this disk.
+storage_key = {{ file = "storage.key" }}
+
+# What results may tell at most; these are the defaults, owners may ask for more. See docs/disclosure.md.
+[disclosure]
+min_rows = 100
+min_samples_leaf = 5
+max_height = 10
+min_evaluation_rows = 50
+predictions_per_day = 10000
+min_count = 5
+
 # Default deny: what no rule allows is refused.
 # [[rule]]
 # who = "alice"                  # a member's name, or "*"
 # action = "train"               # train, predict, evaluate or reveal
-# datasets = ["claims"]          # all datasets of a job must be listed, or "*"
+# datasets = ["clinic/claims"]   # all datasets of a job must be listed; "clinic/*" and "*" cover more
 # max_rows = 1000000
 # max_height = 10
 # approval = true                # wait for 'hedgerow approve JOB' at this party

@@ -10,7 +10,7 @@ import datetime
 import logging
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +23,17 @@ from .audit import AuditLog
 from .clock import now
 from .consortium import check_name
 from .database import Dataset
-from .peers import Answer, PartyConnections
-from .refusal import Conflict, Forbidden, Unknown
+from .disclosure import OwnerRules
+from .peers import PartyConnections
+from .refusal import Conflict, Forbidden, NoRoom, Unknown
 from .settings import PartySettings
 from .spec import digest
 from .vault import CHUNK_BYTES, Vault
 
 LEADER = 0
 SALT = re.compile("[0-9a-f]{64}")
+STORED = ("uploading", "complete", "claimed", "registered")
+"""States in which shares lie on the disk, or are about to."""
 EXPIRY = datetime.timedelta(hours=24)
 MAX_CELLS = 1 << 34
 log = logging.getLogger("hedgerow.datasets")
@@ -57,7 +60,9 @@ class Datasets:
         self, settings: PartySettings, engine: Engine, vault: Vault, audit: AuditLog, peers: PartyConnections
     ) -> None:
         self._settings, self._engine, self._vault, self._audit, self._peers = settings, engine, vault, audit, peers
-        self._registering = threading.Lock()
+        self._registering, self._announcing = threading.Lock(), threading.Lock()
+        self.on_withdrawal: Callable[[Sequence[str]], None] = lambda _: None
+        """Hears of datasets that are gone."""
 
     def begin(self, caller: Caller, identifier: str, manifest: dict[str, Any]) -> dict[str, Any]:
         """Announce an upload; announcing the same again tells which chunks have arrived."""
@@ -70,9 +75,12 @@ class Datasets:
             raise InputError(f"{rows} rows of {columns} columns are too much for one dataset")
         if not manifest["temporary"] and len(Schema.of_entries(manifest["schema"]).columns) != columns:
             raise InputError("the schema does not have as many columns as the shares")
-        with Session(self._engine) as session, session.begin():
+        OwnerRules.of_entry(manifest["rules"])
+        keep = manifest["keep_days"]
+        with self._announcing, Session(self._engine) as session, session.begin():
             known = session.get(Dataset, identifier)
             if known is None:
+                self._check_room(session, caller, share_size(manifest))
                 session.add(
                     Dataset(
                         id=identifier,
@@ -82,13 +90,31 @@ class Datasets:
                         temporary=manifest["temporary"],
                         manifest=manifest,
                         manifest_hash=digest(manifest),
+                        rules=manifest["rules"] or None,
+                        expires=now() + datetime.timedelta(days=keep) if keep else None,
                     )
                 )
             elif known.owner != caller.name or known.manifest_hash != digest(manifest) or known.state != "uploading":
                 raise Conflict("an upload with this identifier exists already")
         if known is None:
-            self._audit.append(caller.name, "upload", dataset=identifier, name=manifest["name"], rows=rows)
+            name = f"{caller.name}/{manifest['name']}"
+            self._audit.append(caller.name, "upload", dataset=identifier, name=name, rows=rows)
         return {"chunks": self._vault.chunks(identifier), "chunk_bytes": CHUNK_BYTES}
+
+    def _check_room(self, session: Session, caller: Caller, size: int) -> None:
+        """A member has a quota, and what all have announced must fit on the disk, while it is put together, too."""
+        query = select(Dataset).where(Dataset.state.in_(STORED))
+        stored = list(session.scalars(query))
+        held = sum(share_size(dataset.manifest) for dataset in stored if dataset.owner == caller.name)
+        quota = self._settings.quota_bytes
+        if held + size > quota:
+            raise NoRoom(
+                f"party {self._settings.number} keeps up to {quota:,} bytes for a member: you have {held:,} there and "
+                f"announced {size:,}; withdraw something, or ask the party's operator"
+            )
+        coming = sum(2 * share_size(dataset.manifest) for dataset in stored if dataset.state == "uploading")
+        if self._vault.free() - coming - 2 * size < self._settings.reserve_bytes:
+            raise NoRoom(f"party {self._settings.number} has no room for {size:,} bytes more on its disk")
 
     def _mine(self, session: Session, caller: Caller, identifier: str, state: str) -> Dataset:
         dataset = session.get(Dataset, identifier)
@@ -106,6 +132,8 @@ class Datasets:
         expected = min(CHUNK_BYTES, size - number * CHUNK_BYTES)
         if expected <= 0 or len(content) != expected:
             raise InputError(f"chunk {number} must have {max(0, expected)} bytes, not {len(content)}")
+        if self._vault.free() - len(content) < self._settings.reserve_bytes:
+            raise NoRoom(f"party {self._settings.number} has no room left on its disk")
         self._vault.put_chunk(identifier, number, content)
 
     def finish(self, caller: Caller, identifier: str, checksum: str, salts: Sequence[str]) -> dict[str, Any]:
@@ -171,13 +199,11 @@ class Datasets:
         self.check_together(caller.name, identifier)
         with self._registering, Session(self._engine) as session, session.begin():
             dataset = self._mine(session, caller, identifier, "complete")
-            taken = select(Dataset).where(Dataset.name == dataset.name, Dataset.state.in_(("registered", "withdrawn")))
-            for other in session.scalars(taken):
-                # Rules speak of names, so a name belongs to its first owner for good.
-                if other.state == "registered" or other.owner != caller.name:
-                    raise Conflict(f"there is a dataset '{dataset.name}' already; withdraw it or take another name")
+            taken = select(Dataset).where(Dataset.name == dataset.name, Dataset.owner == caller.name)
+            if session.scalar(taken.where(Dataset.state == "registered")) is not None:
+                raise Conflict(f"you have a dataset '{dataset.name}' already; withdraw it or take another name")
             dataset.state = "registered"
-            name = dataset.name
+            name = dataset.full_name
         self._audit.append(caller.name, "register", dataset=identifier, name=name)
         for party in self._settings.others:
             try:
@@ -192,8 +218,12 @@ class Datasets:
             dataset = session.get(Dataset, identifier)
             if dataset is None or dataset.state != "complete" or dataset.temporary:
                 return
+            earlier = select(Dataset).where(Dataset.name == dataset.name, Dataset.owner == dataset.owner)
+            for other in session.scalars(earlier.where(Dataset.state == "registered")):
+                # Party 0 does not know it any more: it was restored from an older copy.
+                other.state = "orphaned"
             dataset.state = "registered"
-            owner, name = dataset.owner, dataset.name
+            owner, name = dataset.owner, dataset.full_name
         self._audit.append(owner, "register", dataset=identifier, name=name)
 
     def catch_up(self) -> None:
@@ -204,24 +234,34 @@ class Datasets:
             states = ("complete", "registered")
             query = select(Dataset.id).where(Dataset.state.in_(states), Dataset.temporary.is_(False))
             open_ones = list(session.scalars(query))
-        for identifier in open_ones:
-            try:
-                state = self._peers.call(LEADER, "GET", f"/v1/peer/datasets/{identifier}")["state"]
-            except Answer:
-                continue
+        if not open_ones:
+            return
+        there = self._peers.call(LEADER, "POST", "/v1/peer/datasets/states", json={"identifiers": open_ones})
+        for identifier, state in there.items():
             if state == "registered":
                 self.mark_registered(identifier)
             elif state == "withdrawn":
                 self._forget(identifier, "withdrawn")
 
+    def states(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """The states of datasets that this party knows."""
+        with Session(self._engine) as session:
+            query = select(Dataset.id, Dataset.state).where(Dataset.id.in_(identifiers))
+            return {row.id: row.state for row in session.execute(query)}
+
     def expire(self) -> None:
-        """Uploads that were never used are removed after a day."""
+        """Uploads that were never used are removed after a day, datasets when their owner's time for them is over."""
         with Session(self._engine) as session:
             waiting = Dataset.state.in_(("uploading", "complete", "claimed"))
             query = select(Dataset.id).where(waiting, Dataset.created < now() - EXPIRY)
             old = list(session.scalars(query))
+            ended = select(Dataset).where(Dataset.state == "registered", Dataset.expires < now())
+            over = [(dataset.id, dataset.owner, dataset.full_name) for dataset in session.scalars(ended)]
         for identifier in old:
             self._forget(identifier, "dropped")
+        for identifier, owner, name in over:
+            self._forget(identifier, "withdrawn")
+            self._audit.append(owner, "expired", name=name)
 
     def _forget(self, identifier: str, state: str) -> None:
         """Remove shares; the record stays, so that the identifier is not used again."""
@@ -230,48 +270,88 @@ class Datasets:
             if dataset is not None:
                 dataset.state = state
         self._vault.discard(identifier)
+        if state == "withdrawn":
+            self.on_withdrawal([identifier])
 
     def withdraw(self, caller: Caller, name: str) -> None:
-        """Remove the caller's dataset and its shares. Models trained on it stay."""
+        """Remove the caller's dataset and its shares, and end the jobs that use it. Models trained on it stay."""
         with Session(self._engine) as session, session.begin():
-            query = select(Dataset).where(
-                Dataset.name == name, Dataset.owner == caller.name, Dataset.state.in_(("registered", "complete"))
-            )
-            found = list(session.scalars(query))
-            if not found:
-                raise Unknown("there is no such dataset of yours")
+            found = self._own(session, caller, name, ("registered", "complete"))
             for dataset in found:
                 dataset.state = "withdrawn"
             identifiers = [dataset.id for dataset in found]
         for identifier in identifiers:
             self._vault.discard(identifier)
-        self._audit.append(caller.name, "withdraw", name=name)
+        self._audit.append(caller.name, "withdraw", name=f"{caller.name}/{bare_name(caller, name)}")
+        self.on_withdrawal(identifiers)
+
+    def _own(self, session: Session, caller: Caller, name: str, states: Sequence[str]) -> list[Dataset]:
+        query = select(Dataset).where(
+            Dataset.name == bare_name(caller, name), Dataset.owner == caller.name, Dataset.state.in_(states)
+        )
+        found = list(session.scalars(query))
+        if not found:
+            raise Unknown("there is no such dataset of yours")
+        return found
+
+    def set_rules(self, caller: Caller, name: str, rules: dict[str, Any]) -> None:
+        """The owner's rules for a dataset from now on; jobs that have not started are judged by them."""
+        OwnerRules.of_entry(rules)
+        with Session(self._engine) as session, session.begin():
+            for dataset in self._own(session, caller, name, ("registered",)):
+                dataset.rules = rules or None
+        self._audit.append(caller.name, "rules", name=f"{caller.name}/{bare_name(caller, name)}", rules=digest(rules))
 
     def listing(self, caller: Caller) -> list[dict[str, Any]]:
-        """Datasets the caller owns or may train on."""
+        """Datasets the caller owns or may train on; this party's operator sees all."""
         with Session(self._engine) as session:
-            found = session.scalars(select(Dataset).where(Dataset.state == "registered").order_by(Dataset.name))
+            query = select(Dataset).where(Dataset.state == "registered").order_by(Dataset.owner, Dataset.name)
             return [
                 {
-                    "name": d.name,
+                    "name": d.full_name,
+                    "id": d.id,
                     "owner": d.owner,
                     "rows": d.manifest["rows"],
                     "schema": d.manifest["schema"],
+                    "rules": d.rules or {},
                     "created": d.created.isoformat(),
+                    "expires": d.expires.isoformat() if d.expires else None,
                 }
-                for d in found
-                if d.owner == caller.name or self._settings.allow(caller.name, "train", [d.name])
+                for d in session.scalars(query)
+                if self._visible(caller, d)
             ]
 
-    def registered(self, name: str) -> Dataset:
-        """A dataset by name."""
+    def _visible(self, caller: Caller, dataset: Dataset) -> bool:
+        if caller.party == self._settings.number or dataset.owner == caller.name:
+            return True
+        return self._settings.allow(caller.name, "train", [dataset.full_name]) is not None
+
+    def resolve(self, caller: Caller, names: Sequence[str]) -> list[Dataset]:
+        """Registered datasets by ``owner/name``, or by a bare name where exactly one that the caller may see has it."""
+        found = []
         with Session(self._engine) as session:
-            query = select(Dataset).where(Dataset.name == name, Dataset.state == "registered")
-            dataset = session.scalar(query)
-            if dataset is None:
-                raise Unknown(f"there is no dataset '{name[:63]}'")
-            session.expunge(dataset)
-            return dataset
+            for name in names:
+                owner, slash, bare = name.rpartition("/")
+                query = select(Dataset).where(Dataset.name == bare, Dataset.state == "registered")
+                query = query.where(Dataset.owner == owner) if slash else query
+                visible = [dataset for dataset in session.scalars(query) if self._visible(caller, dataset)]
+                if not visible:
+                    raise Unknown(f"there is no dataset '{name[:127]}' that you may train on")
+                if len(visible) > 1:
+                    choices = ", ".join(sorted(dataset.full_name for dataset in visible))
+                    raise Conflict(f"several owners have a dataset '{bare}': say which of {choices}")
+                found += visible
+            session.expunge_all()
+        return found
+
+    def by_identifiers(self, identifiers: Sequence[str]) -> list[Dataset]:
+        """Datasets in the given order, whatever their state."""
+        with Session(self._engine) as session:
+            found = [session.get(Dataset, identifier) for identifier in identifiers]
+            session.expunge_all()
+        if any(dataset is None for dataset in found):
+            raise Unknown("a dataset is not known at this party")
+        return [dataset for dataset in found if dataset is not None]
 
     def temporary(self, caller: Caller, identifier: str, state: str = "complete") -> Dataset:
         """The caller's temporary upload: complete, or claimed by a job."""
@@ -290,6 +370,21 @@ class Datasets:
     def drop(self, identifier: str) -> None:
         """Remove a temporary upload after its job."""
         self._forget(identifier, "dropped")
+
+
+def bare_name(caller: Caller, name: str) -> str:
+    """The name without its owner, who must be the caller."""
+    owner, slash, bare = name.rpartition("/")
+    if slash and owner != caller.name:
+        raise Unknown("there is no such dataset of yours")
+    return bare
+
+
+def check_dataset_name(name: str) -> str:
+    """``name`` or ``owner/name``."""
+    for part in name.split("/", 1):
+        check_name(part, "dataset")
+    return name
 
 
 def share_size(manifest: dict[str, Any]) -> int:

@@ -6,36 +6,36 @@ once party 0 has seen that all three wrote their results and has noted it. The o
 
 from __future__ import annotations
 
+import datetime
 import logging
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, delete, func, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from ..errors import HedgerowError, InputError, PeerUnreachable
+from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts
-from ..tables import Schema
+from .admission import Admission, Admitted, today
 from .audit import AuditLog
 from .clock import now
-from .consortium import check_name
-from .database import Job
-from .datasets import LEADER, Caller, Datasets
+from .database import Charge, Job, Use
+from .datasets import LEADER, Caller, Datasets, check_dataset_name
 from .gate import Gate
 from .peers import Answer, PartyConnections
-from .refusal import Conflict, Forbidden, Unknown
+from .refusal import Conflict, Forbidden, Refusal, Unknown
 from .runner import Runner
 from .settings import PartySettings
-from .spec import RULES, TRAINING, combined_schema, digest, training_facts
+from .spec import RULES, TRAINING, digest
 from .vault import Vault
 
 OPEN = ("waiting", "queued", "running", "written")
 MOST_OPEN = 200
-PREDICTIONS = {"predict": "predict", "probabilities": "predict", "evaluate": "evaluate"}
 _TURN_SECONDS = 0.1
 _CATCH_UP_SECONDS = 2.0
 log = logging.getLogger("hedgerow.jobs")
@@ -56,13 +56,16 @@ class Jobs:
     ) -> None:
         self._settings, self._engine, self._vault, self._audit = settings, engine, vault, audit
         self._peers, self._datasets = peers, datasets
+        self._admission = Admission(settings, engine, datasets)
         self._runner = Runner(settings, vault, gate, self._told)
+        self._outcomes: dict[str, dict[str, Any]] = {}
         self._starting = threading.Lock()
         self._changes = threading.RLock()
         self._since: dict[str, float] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._turns, name="jobs", daemon=True)
         self._caught_up = 0.0
+        datasets.on_withdrawal = self._end_uses
 
     @property
     def running(self) -> int:
@@ -84,24 +87,15 @@ class Jobs:
     # What members and operators ask for
 
     def submit(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
-        """Check a request against this party's policy and queue it; the same request again changes nothing."""
-        caller.need("analyst")
-        for name in request["datasets"]:
-            check_name(name, "dataset")
-        action = PREDICTIONS.get(request["kind"], "train")
+        """Check a request against policy and rules and queue it; the same request again changes nothing."""
         with Session(self._engine) as session:
             known = session.get(Job, request["id"])
             if known is not None and known.asker == caller.name and _same_request(known.spec, request):
                 return _view(known)
             if self._open_jobs(session, caller) >= MOST_OPEN:
                 raise Conflict(f"you have {MOST_OPEN} open jobs; wait for them or cancel some")
-        if request["kind"] == "train" and self._settings.allow(caller.name, action, request["datasets"]) is None:
-            self._refuse(caller, request["id"], action, request["datasets"])
-        spec, names, rows, height = self._specify(caller, request)
-        rule = self._settings.allow(caller.name, action, names, rows, height)
-        if rule is None:
-            self._refuse(caller, spec["id"], action, names)
-        state = "waiting" if rule.approval else "queued"
+        admitted = self._admitted(caller, request)
+        spec = admitted.spec
         if "upload" in spec:
             self._datasets.claim(caller, spec["upload"])
         with self._changes, Session(self._engine) as session, session.begin():
@@ -110,95 +104,88 @@ class Jobs:
                 if known.asker != caller.name or known.spec_hash != digest(spec):
                     raise Conflict("a job with this identifier exists already")
                 return _view(known)
-            job = Job(
-                id=spec["id"], kind=spec["kind"], asker=caller.name, state=state, spec=spec, spec_hash=digest(spec)
-            )
+            job = _new_job(caller, admitted)
             session.add(job)
+            for dataset in {dataset.id: dataset for dataset in admitted.datasets}.values():
+                use = Use(job=job.id, dataset=dataset.id, owner=dataset.owner, asker=caller.name)
+                use.action = admitted.action
+                session.add(use)
+            if admitted.charge:
+                session.add(Charge(job=job.id, who=caller.name, day=today(), amount=admitted.charge))
             session.flush()
             view = _view(job)
-        self._audit.append(caller.name, "submit", job=spec["id"], kind=spec["kind"], datasets=names, spec=digest(spec))
+        facts = {"job": spec["id"], "kind": spec["kind"], "datasets": admitted.names, "spec": digest(spec)}
+        self._audit.append(caller.name, "submit", **facts)
         return view
 
-    def _refuse(self, caller: Caller, job: str, action: str, names: Sequence[str]) -> NoReturn:
-        self._audit.append(caller.name, "refused", job=job, kind=action, datasets=list(names)[:100])
-        raise Forbidden(f"party {self._settings.number}'s policy does not allow {caller.name} to {action} on this")
+    def _admitted(self, caller: Caller, request: dict[str, Any]) -> Admitted:
+        caller.need("analyst")
+        for name in request["datasets"]:
+            check_dataset_name(name)
+        try:
+            return self._admission.admit(caller, request)
+        except (Forbidden, Unknown) as refusal:
+            names = list(request["datasets"])
+            facts = {"job": request["id"], "kind": request["kind"], "datasets": names, "reason": str(refusal)}
+            self._audit.append(caller.name, "refused", **facts)
+            refusal.audited = True
+            raise
+
+    def consider(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
+        """What would become of a request, without submitting it."""
+        caller.need("analyst")
+        party = {"party": self._settings.number}
+        try:
+            for name in request["datasets"]:
+                check_dataset_name(name)
+            admitted = self._admission.admit(caller, request)
+        except (Refusal, HedgerowError) as refusal:
+            return party | {"allowed": False, "reason": str(refusal)}
+        spec = {name: value for name, value in admitted.spec.items() if name not in ("id", "asker")}
+        return party | {
+            "allowed": True,
+            "reason": None,
+            "approvals": list(admitted.approvals),
+            "charge": admitted.charge,
+            "spec": spec,
+        }
 
     def _open_jobs(self, session: Session, caller: Caller) -> int:
         query = select(func.count()).select_from(Job).where(Job.asker == caller.name, Job.state.in_(OPEN))
         return session.scalar(query) or 0
 
-    def _specify(self, caller: Caller, request: dict[str, Any]) -> tuple[dict[str, Any], list[str], int, int]:
-        """The specification every party derives for itself, and what the policy looks at."""
-        common = {"id": request["id"], "kind": request["kind"], "asker": caller.name}
-        if request["kind"] == "train":
-            if not request["datasets"]:
-                raise InputError("a training job needs at least one dataset")
-            tables = [self._datasets.registered(check_name(name, "dataset")) for name in request["datasets"]]
-            if len({table.id for table in tables}) != len(tables):
-                raise InputError("a dataset is named twice")
-            spec = common | {
-                "datasets": [[table.name, table.id] for table in tables],
-                **{name: request[name] for name in TRAINING},
-            }
-            shape = self._training(spec)[0].shape
-            return spec, [table.name for table in tables], shape.rows, shape.height
-        model, facts = self._model(request["model"])
-        upload = self._datasets.temporary(caller, request["upload"])
-        columns = facts.shape.attributes + (request["kind"] == "evaluate")
-        if upload.manifest["columns"] != columns:
-            raise InputError(f"the rows have {upload.manifest['columns']} columns; the model needs {columns}")
-        spec = common | {"model": model.id, "upload": upload.id, "manifest": upload.manifest_hash}
-        return spec, [name for name, _ in model.spec["datasets"]], upload.manifest["rows"], facts.shape.height
-
-    def _training(self, spec: dict[str, Any]) -> tuple[ModelFacts, dict[str, Any]]:
-        """The facts of the model to come, and where its columns lie."""
-        tables = [self._datasets.registered(name) for name, _ in spec["datasets"]]
-        if [[table.name, table.id] for table in tables] != spec["datasets"]:
-            raise Conflict("a dataset was replaced since the job was submitted")
-        schemas = [Schema.of_entries(table.manifest["schema"]) for table in tables]
-        schema, rows = combined_schema(schemas, [table.manifest["rows"] for table in tables], spec["combine"])
-        facts = training_facts(spec, schema, rows)
-        columns = [[column.name for column in schema.columns] for schema in schemas]
-        known = [
-            {"id": table.id, "rows": table.manifest["rows"], "columns": names}
-            for table, names in zip(tables, columns, strict=True)
-        ]
-        return facts, {"tables": known, "weight": schema.weight.name if schema.weight else None}
-
-    def _model(self, identifier: str) -> tuple[Job, ModelFacts]:
-        with Session(self._engine) as session:
-            job = session.get(Job, identifier)
-            if job is None or job.kind != "train" or job.state != "done":
-                raise Unknown("there is no such model")
-            facts = ModelFacts.of_entry(job.progress["facts"])
-            session.expunge(job)
-            return job, facts
-
     def model_view(self, caller: Caller, identifier: str) -> dict[str, Any]:
         """The public facts of a model, for those who may use it."""
         caller.need("analyst")
-        job, facts = self._model(identifier)
-        names = [name for name, _ in job.spec["datasets"]]
-        actions = [a for a in ("predict", "evaluate", "reveal") if self._settings.allow(caller.name, a, names)]
+        job, facts = self._admission.model(identifier)
+        actions = self._admission.may_use(caller.name, job)
         if job.asker != caller.name and not actions:
             raise Unknown("there is no such model")
-        return {"facts": facts.entry(), "datasets": names, "allowed": actions}
+        tables = self._admission.used_by(job)
+        return {
+            "facts": facts.entry(),
+            "datasets": [name for name, _ in job.spec["datasets"]],
+            "withdrawn": [table.full_name for table in tables if table.state == "withdrawn"],
+            "min_count": job.spec.get("min_count", 1),
+            "allowed": actions,
+        }
 
     def reveal(self, caller: Caller, identifier: str, counts: bool) -> ModelFacts:
         """Check that the caller may have this party's shares of a model."""
         caller.need("analyst")
-        job, facts = self._model(identifier)
-        names = [name for name, _ in job.spec["datasets"]]
-        rule = self._settings.allow(caller.name, "reveal", names, facts.shape.rows, facts.shape.height)
-        if rule is None:
-            self._refuse(caller, identifier, "reveal", names)
+        try:
+            facts = self._admission.check_reveal(caller.name, identifier, counts)
+        except Forbidden as refusal:
+            self._audit.append(caller.name, "refused", job=identifier, kind="reveal", reason=str(refusal))
+            refusal.audited = True
+            raise
         self._audit.append(caller.name, "reveal", job=identifier, counts=counts)
         return facts
 
     def view(self, caller: Caller, identifier: str) -> dict[str, Any]:
-        """One job of the caller's."""
+        """One job of the caller's, or one that uses the caller's data."""
         with Session(self._engine) as session:
-            return _view(self._own(session, caller, identifier))
+            return _view(self._seen(session, caller, identifier))
 
     def listing(self, caller: Caller) -> list[dict[str, Any]]:
         """The caller's jobs; the operator sees all."""
@@ -208,32 +195,105 @@ class Jobs:
                 query = query.where(Job.asker == caller.name)
             return [_view(job) for job in session.scalars(query)]
 
+    def uses(self, caller: Caller) -> list[dict[str, Any]]:
+        """What used the caller's datasets, newest first: the job, who asked, what for, and how it ended."""
+        caller.need("owner")
+        with Session(self._engine) as session:
+            query = select(Use, Job).join(Job, Job.id == Use.job).where(Use.owner == caller.name)
+            query = query.order_by(Use.created.desc()).limit(1000)
+            names = {
+                use.dataset: self._datasets.by_identifiers([use.dataset])[0].full_name
+                for use, _ in session.execute(query)
+            }
+            return [
+                {"dataset": names[use.dataset], "action": use.action, **_view(job)}
+                for use, job in session.execute(query)
+            ]
+
     def _own(self, session: Session, caller: Caller, identifier: str) -> Job:
         job = session.get(Job, identifier)
         if job is None or (caller.party != self._settings.number and job.asker != caller.name):
             raise Unknown("there is no such job of yours")
         return job
 
+    def _seen(self, session: Session, caller: Caller, identifier: str) -> Job:
+        """A job that the caller may look at: the asker, this party's operator, owners of data it uses."""
+        job = session.get(Job, identifier)
+        used = session.scalar(select(Use).where(Use.job == identifier, Use.owner == caller.name))
+        if job is not None and used is not None and "owner" in caller.roles:
+            return job
+        return self._own(session, caller, identifier)
+
     def result(self, caller: Caller, identifier: str) -> bytes:
         """This party's shares of a prediction's result, for the asker alone."""
-        with Session(self._engine) as session:
+        with Session(self._engine) as session, session.begin():
             job = self._own(session, caller, identifier)
             if job.state != "done" or job.kind == "train" or caller.party is not None:
                 raise Conflict(f"the job is {job.state} and has no result to fetch")
-        return self._vault.result(identifier).read_bytes()
+            job.fetched = now()
+        self._audit.append(caller.name, "fetch", job=identifier)
+        return self._vault.read_result(identifier)
 
-    def approve(self, caller: Caller, identifier: str) -> dict[str, Any]:
-        """The operator of this party lets a waiting job go on."""
-        if caller.party != self._settings.number:
-            raise Forbidden("only this party's own operator can approve")
+    def delete(self, caller: Caller, identifier: str) -> dict[str, Any]:
+        """Remove a model or a result of the caller's; who made it and from what stays on record."""
         with self._changes, Session(self._engine) as session, session.begin():
             job = self._own(session, caller, identifier)
-            if job.state != "waiting":
-                raise Conflict(f"the job is {job.state}")
-            job.state = "queued"
+            if job.state not in ("done", "deleted"):
+                raise Conflict(f"the job is {job.state}: cancel it first")
+            job.state = "deleted"
             view = _view(job)
-        self._audit.append(f"party {caller.party}", "approve", job=identifier)
+        self._vault.discard_job(identifier)
+        self._audit.append(caller.name, "delete", job=identifier)
         return view
+
+    def expire(self) -> None:
+        """Remove results and models whose time is over."""
+        for kinds, days in (
+            (("predict", "probabilities", "evaluate"), self._settings.keep_results_days),
+            (("train",), self._settings.keep_models_days),
+        ):
+            if days <= 0:
+                continue
+            with self._changes, Session(self._engine) as session, session.begin():
+                before = now() - datetime.timedelta(days=days)
+                query = select(Job).where(Job.state == "done", Job.kind.in_(kinds), Job.ended < before)
+                old = list(session.scalars(query))
+                for job in old:
+                    job.state = "deleted"
+                identifiers = [(job.id, job.asker) for job in old]
+            for identifier, asker in identifiers:
+                self._vault.discard_job(identifier)
+                self._audit.append(asker, "expired", job=identifier)
+
+    def approve(self, caller: Caller, identifier: str, until: datetime.datetime | None) -> dict[str, Any]:
+        """An owner whose data a job uses, or this party's operator, lets a waiting job go on."""
+        with self._changes, Session(self._engine) as session, session.begin():
+            job = self._waiting(session, caller, identifier)
+            given = {"at": now().isoformat(), "until": until.isoformat() if until else None}
+            job.approvals = {**(job.approvals or {}), caller.name: given}
+            if not _waits_for(job):
+                job.state = "queued"
+            view = _view(job)
+        self._audit.append(caller.name, "approve", job=identifier, until=given["until"])
+        return view
+
+    def refuse(self, caller: Caller, identifier: str) -> dict[str, Any]:
+        """An owner or this party's operator does not let a waiting job go on."""
+        with Session(self._engine) as session:
+            self._waiting(session, caller, identifier)
+        self._audit.append(caller.name, "refuse", job=identifier)
+        self._end(identifier, "cancelled", f"{caller.name} did not approve", only=("waiting",))
+        return self.view(caller, identifier)
+
+    def _waiting(self, session: Session, caller: Caller, identifier: str) -> Job:
+        """A job that waits for the caller's approval."""
+        job = session.get(Job, identifier)
+        foreign = caller.party is not None and caller.party != self._settings.number
+        if job is None or foreign or caller.name not in (job.approvals or {}):
+            raise Unknown("no such job waits, or has waited, for your approval here")
+        if job.state != "waiting":
+            raise Conflict(f"the job is {job.state}")
+        return job
 
     def cancel(self, caller: Caller, identifier: str) -> dict[str, Any]:
         """End a job of the caller's."""
@@ -245,6 +305,15 @@ class Jobs:
             self._end(identifier, "cancelled", f"cancelled by {caller.name}", only=stoppable)
             self._runner.stop(identifier)
         return self.view(caller, identifier)
+
+    def _end_uses(self, datasets: Sequence[str]) -> None:
+        """Datasets are gone: jobs that are to be trained on them end. What is predicted by earlier models goes on."""
+        with Session(self._engine) as session:
+            query = select(Job.id).join(Use, Use.job == Job.id).where(Use.dataset.in_(datasets), Use.action == "train")
+            affected = list(session.scalars(query.where(Job.state.in_(OPEN[:3]))))
+        for identifier in affected:
+            self._end(identifier, "failed", "a dataset it uses was withdrawn by its owner", only=OPEN[:3])
+            self._runner.stop(identifier)
 
     def counts(self) -> dict[str, int]:
         """Jobs by state, for metrics."""
@@ -262,6 +331,12 @@ class Jobs:
                 raise Unknown("no such job")
             room = not self._runner.full and not self._runner.has(identifier)
             return {"state": job.state, "spec_hash": job.spec_hash, "error": job.error, "room": room}
+
+    def peer_states(self, identifiers: Sequence[str]) -> dict[str, Any]:
+        """States of the jobs that this party knows."""
+        with Session(self._engine) as session:
+            query = select(Job.id, Job.state, Job.error).where(Job.id.in_(identifiers))
+            return {job: {"state": state, "error": error} for job, state, error in session.execute(query)}
 
     def peer_start(self, identifier: str, spec_hash: str, attempt: int, key: bytes) -> None:
         """Party 0 starts a job that this party has accepted."""
@@ -302,49 +377,45 @@ class Jobs:
                 if job is None or job.state != "queued":
                     raise Conflict("not yet: the job is not queued here")
                 try:
-                    facts = self._job_facts(job)
+                    facts, places = self._admission.check_again(job)
                 except HedgerowError as error:
-                    job.state, job.error, job.ended = "failed", str(error)[:500], now()
                     raise Conflict(f"ended: {error}") from None
+                if job.kind == "train":
+                    job.progress = {"facts": facts.entry()}
                 job.state, job.attempt = "running", attempt
-                spec_hash = job.spec_hash
+                spec_hash, known = job.spec_hash, {"spec": job.spec, "facts": facts.entry(), **places}
             try:
-                self._runner.start(identifier, spec_hash, attempt, key, facts)
+                self._runner.start(identifier, spec_hash, attempt, key, known)
             except OSError as error:
                 self._end(identifier, "failed", f"the job's process could not be started ({type(error).__name__})")
                 raise Conflict("ended: the job's process could not be started") from None
 
-    def _job_facts(self, job: Job) -> dict[str, Any]:
-        """What a job's process must know; policy and membership are looked at once more."""
-        if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
-            raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
-        if job.kind == "train":
-            facts, places = self._training(job.spec)
-            names = [name for name, _ in job.spec["datasets"]]
-            self._still_allowed(job, names, facts.shape.rows, facts.shape.height)
-            job.progress = {"facts": facts.entry()}
-            return {"spec": job.spec, "facts": facts.entry(), **places}
-        model, facts = self._model(job.spec["model"])
-        upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"], "claimed")
-        if upload.manifest_hash != job.spec["manifest"]:
-            raise Conflict("the rows are not those the job was submitted with")
-        names = [name for name, _ in model.spec["datasets"]]
-        self._still_allowed(job, names, upload.manifest["rows"], facts.shape.height)
-        return {"spec": job.spec, "facts": facts.entry(), "rows": upload.manifest["rows"]}
-
-    def _still_allowed(self, job: Job, names: Sequence[str], rows: int, height: int) -> None:
-        action = PREDICTIONS.get(job.kind, "train")
-        if self._settings.allow(job.asker, action, names, rows, height) is None:
-            raise Forbidden(f"party {self._settings.number}'s policy does not allow this any more")
-
     def _told(self, identifier: str, message: dict[str, Any]) -> None:
-        """A job's process has something to say."""
-        if "progress" in message:
+        """A job's process has something to say. Progress may get lost; an outcome is kept until it is written down."""
+        if "progress" not in message:
+            self._outcomes[identifier] = message
+            return
+        try:
             with self._changes, Session(self._engine) as session, session.begin():
                 job = session.get(Job, identifier)
                 if job is not None and job.state == "running":
                     job.progress = {**job.progress, **message["progress"]}
-            return
+        except SQLAlchemyError as error:
+            log.warning("progress could not be written down", extra={"reason": type(error).__name__})
+
+    def _conclude_processes(self) -> None:
+        """Write down how processes ended; what cannot be written now is tried again in the next turn."""
+        for identifier, message in list(self._outcomes.items()):
+            self._note_outcome(identifier, message)
+            self._outcomes.pop(identifier, None)
+        with self._starting:
+            with Session(self._engine) as session:
+                running = list(session.scalars(select(Job.id).where(Job.state == "running")))
+            lost = [job for job in running if not self._runner.has(job) and job not in self._outcomes]
+        for identifier in lost:
+            self._end(identifier, "failed", f"the job's process at party {self._settings.number} has gone")
+
+    def _note_outcome(self, identifier: str, message: dict[str, Any]) -> None:
         if "error" in message:
             log.warning("a job failed", extra={"job": identifier, "reason": message["error"]})
             self._end(identifier, "failed", message["error"], only=("running",))
@@ -366,12 +437,15 @@ class Jobs:
                 return
             job.state, job.error, job.ended = state, reason[:500] if reason else None, now()
             asker, upload = job.asker, job.spec.get("upload")
+            if state != "done":
+                # Nothing was opened, so nothing is charged.
+                session.execute(delete(Charge).where(Charge.job == identifier))
         if state != "done":
             self._vault.discard_job(identifier)
         if upload:
             self._datasets.drop(upload)
         self._since.pop(identifier, None)
-        self._audit.append(asker, state, job=identifier)
+        self._audit.append_later(asker, state, job=identifier)
         log.info("a job ended", extra={"job": identifier, "state": state})
 
     def _turns(self) -> None:
@@ -382,6 +456,7 @@ class Jobs:
                 log.error("a turn failed", extra={"reason": type(error).__name__})
 
     def _turn(self) -> None:
+        self._conclude_processes()
         with Session(self._engine) as session:
             query = select(Job).where(Job.state.in_(("queued", "written"))).order_by(Job.created)
             open_jobs = list(session.scalars(query))
@@ -396,7 +471,6 @@ class Jobs:
                 self._end(job.id, "failed", str(error))
         if time.monotonic() - self._caught_up > _CATCH_UP_SECONDS:
             self._caught_up = time.monotonic()
-            self._datasets.expire()
             try:
                 self._datasets.catch_up()
                 self._catch_up()
@@ -410,17 +484,18 @@ class Jobs:
         with Session(self._engine) as session:
             query = select(Job.id, Job.created).where(Job.state.in_(("waiting", "queued")))
             open_jobs = list(session.execute(query))
+        if not open_jobs:
+            return
+        identifiers = [identifier for identifier, _ in open_jobs]
+        views = self._peers.call(LEADER, "POST", "/v1/peer/jobs/states", json={"identifiers": identifiers})
         for identifier, created in open_jobs:
-            try:
-                view = self._peers.call(LEADER, "GET", f"/v1/peer/jobs/{identifier}")
-            except Answer as error:
+            view = views.get(identifier)
+            if view is None:
                 age = (now().replace(tzinfo=None) - created.replace(tzinfo=None)).total_seconds()
-                if error.status == 404 and age > self._settings.patience_seconds:
-                    self._end(
-                        identifier, "failed", f"party {LEADER} was not given this job", only=("waiting", "queued")
-                    )
-                continue
-            if view["state"] in ("failed", "cancelled"):
+                if age > self._settings.patience_seconds:
+                    reason = f"party {LEADER} was not given this job"
+                    self._end(identifier, "failed", reason, only=("waiting", "queued"))
+            elif view["state"] in ("failed", "cancelled"):
                 reason = f"party {LEADER}: {view['error']}"
                 self._end(identifier, view["state"], reason, only=("waiting", "queued"))
 
@@ -463,6 +538,8 @@ class Jobs:
             raise Conflict(f"unknown: party {party} was not given this job ({error.status})") from None
         if view["state"] in ("failed", "cancelled"):
             raise Conflict(f"ended: party {party}: {view['error']}")
+        if view["state"] in ("written", "done", "deleted"):
+            raise Conflict(f"ended: party {party} has run this job already; was this party restored?")
         if view["state"] != "queued" or not view["room"]:
             raise Conflict(f"not yet: the job is {view['state']} at party {party}")
 
@@ -520,13 +597,34 @@ class Jobs:
                 self._vault.discard_job(path.name.removesuffix(".npz"))
 
 
+def _new_job(caller: Caller, admitted: Admitted) -> Job:
+    spec = admitted.spec
+    return Job(
+        id=spec["id"],
+        kind=spec["kind"],
+        asker=caller.name,
+        state="waiting" if admitted.approvals else "queued",
+        spec=spec,
+        spec_hash=digest(spec),
+        approvals=dict.fromkeys(admitted.approvals),
+    )
+
+
+def _waits_for(job: Job) -> list[str]:
+    """Who has not approved yet."""
+    return [who for who, given in (job.approvals or {}).items() if not given]
+
+
 def _same_request(spec: dict[str, Any], request: dict[str, Any]) -> bool:
-    """Whether a request is the one a known job came from."""
+    """Whether a request is the one a known job came from; what it leaves to the rules was filled in."""
     if spec["kind"] != request["kind"]:
         return False
     if spec["kind"] == "train":
         names = [name for name, _ in spec["datasets"]]
-        return names == request["datasets"] and all((RULES | spec)[field] == request[field] for field in TRAINING)
+        same_names = len(names) == len(request["datasets"]) and all(
+            asked in (name, name.rpartition("/")[2]) for name, asked in zip(names, request["datasets"], strict=True)
+        )
+        return same_names and all(request[field] in (None, (RULES | spec)[field]) for field in TRAINING)
     return bool(spec["model"] == request["model"] and spec["upload"] == request["upload"])
 
 
@@ -541,5 +639,6 @@ def _view(job: Job) -> dict[str, Any]:
         "spec_hash": job.spec_hash,
         "progress": progress,
         "error": job.error,
+        "waits_for": _waits_for(job) if job.state == "waiting" else [],
         "created": job.created.isoformat(),
     }

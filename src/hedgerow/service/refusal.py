@@ -9,6 +9,8 @@ class Refusal(HedgerowError):
     """A request that is refused; nothing was changed."""
 
     status = 400
+    audited = False
+    """Whether the audit log has a line of it already."""
 
 
 class Forbidden(Refusal):
@@ -27,3 +29,9 @@ class Conflict(Refusal):
     """It does not fit the present state."""
 
     status = 409
+
+
+class NoRoom(Refusal):
+    """There is no room to store it."""
+
+    status = 507

@@ -80,7 +80,6 @@ class Runner:
             "party": settings.number,
             "vault": str(self._vault.root),
             "session": session.hex(),
-            "gate_key": key.hex(),
             "configuration": digest(facts),
             "patience": settings.patience_seconds,
             "addresses": [(address.host, address.party) for address in settings.consortium.parties],
@@ -93,9 +92,14 @@ class Runner:
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
         command = [sys.executable, "-m", "hedgerow.service.worker", str(directory), str(theirs.fileno())]
         process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+            command, pass_fds=[theirs.fileno()], env=environment, stdout=subprocess.PIPE, stdin=subprocess.PIPE
         )
         theirs.close()
+        # No file has these.
+        secret = {"gate_key": key.hex(), "storage_keys": [one.hex() for one in settings.seal.keys]}
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(json.dumps(secret).encode() + b"\n")
         running = _Running(process, ours, session)
         with self._lock:
             self._running[job] = running
@@ -125,9 +129,10 @@ class Runner:
             if "done" in outcome:
                 outcome = self._put_away(job, outcome)
             shutil.rmtree(self._vault.work(job), ignore_errors=True)
+            # In this order: a job that is running has a process here or an outcome to be noted.
+            self._told(job, outcome)
             with self._lock:
                 self._running.pop(job, None)
-            self._told(job, outcome)
 
     def _put_away(self, job: str, outcome: dict[str, Any]) -> dict[str, Any]:
         """Move what the job made to its place."""
@@ -136,7 +141,6 @@ class Runner:
             if (work / "model").exists():
                 (work / "model").rename(self._vault.model(job))
             else:
-                (work / "result.npz").chmod(0o600)
                 (work / "result.npz").rename(self._vault.result(job))
         except OSError as error:
             log.error("a job's result could not be kept", extra={"job": job, "reason": type(error).__name__})

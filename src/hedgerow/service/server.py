@@ -20,7 +20,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import HedgerowError
-from .app import caller_of, make_app
+from .app import Parts, caller_of, make_app
 from .audit import AuditLog
 from .chores import Chores
 from .clock import now
@@ -28,9 +28,12 @@ from .consortium import WARNING_DAYS, expiry
 from .database import open_database
 from .datasets import Datasets
 from .gate import Gate
+from .heads import Heads, verify_against_signatures
+from .inventory import Inventory
 from .jobs import Jobs
 from .lobby import Lobby
 from .peers import PartyConnections
+from .readiness import Probes, Readiness
 from .settings import PartySettings
 from .vault import Vault
 
@@ -178,21 +181,41 @@ class PartyServer:
     def __init__(self, settings: PartySettings) -> None:
         self.settings = settings
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        vault = Vault(settings.data)
+        vault = Vault(settings.data, settings.seal)
         engine = open_database(settings.database)
+        verify_against_signatures(settings)
         self._audit = audit = AuditLog(settings.data / "audit.jsonl")
         self._peers = PartyConnections(settings.consortium, settings.identity, min(10.0, settings.patience_seconds))
         address = settings.consortium.parties[settings.number]
         self._gate = Gate(address.host, address.party, settings.number)
         datasets = Datasets(settings, engine, vault, audit, self._peers)
         self._jobs = Jobs(settings, engine, vault, audit, self._peers, datasets, self._gate)
-        self.app = make_app(settings, vault, datasets, self._jobs)
+        heads = Heads(settings, self._peers)
+        inventory = Inventory(settings, engine, vault, audit, self._peers)
+        readiness = Readiness(settings, engine, vault, heads, self._peers)
+        self.app = make_app(Parts(settings, vault, datasets, self._jobs, audit, heads, readiness, inventory))
+        self._probes = Probes(settings.probe_port, readiness.summary) if settings.probe_port else None
         self._engine = engine
         self._tls: ssl.SSLContext | None = None
         self._read = _times(settings.files)
         self._chores = Chores()
         self._chores.add("lobby", 0.5, _Listener.lobby.sweep)
         self._chores.add("settings", 1.0, self._reload_if_changed)
+        self._chores.add("expiry", min(60.0, settings.countersign_seconds), self._expire)
+        self._chores.add("inventory", 1.0, inventory.reconcile_if_wanted)
+        self._chores.add("audit heads", settings.countersign_seconds, self._exchange_heads)
+        self._heads, self._datasets, self._inventory = heads, datasets, inventory
+
+    def _expire(self) -> None:
+        self._datasets.expire()
+        self._jobs.expire()
+
+    def _exchange_heads(self) -> None:
+        """After a restored copy, until both others have taken note of it."""
+        self._heads.exchange(self._audit)
+        restored = self.settings.data / "restored"
+        if restored.exists() and not self._inventory.wanted and self._heads.signed_by_all(1):
+            restored.unlink()
 
     def _reload_if_changed(self) -> None:
         """Rules, members, certificates and revocations are taken over as soon as their files change."""
@@ -207,7 +230,7 @@ class PartyServer:
             return
         identity = self.settings.identity
         if self._tls is not None:
-            self._tls.load_cert_chain(identity.certificate, identity.key)
+            self._tls.load_cert_chain(identity.certificate, identity.key, identity.passphrase or b"")
         self._peers.renew(identity)
         self._audit.append(f"party-{self.settings.number}", "reload", revoked=len(self.settings.consortium.revoked))
         log.info("the settings were read again")
@@ -222,6 +245,7 @@ class PartyServer:
             self.app,
             http=CertificateProtocol,
             ssl_keyfile=str(identity.key),
+            ssl_keyfile_password=identity.passphrase.decode() if identity.passphrase else None,
             ssl_certfile=str(identity.certificate),
             ssl_ca_certs=str(identity.authority),
             ssl_cert_reqs=ssl.CERT_REQUIRED,
@@ -245,12 +269,16 @@ class PartyServer:
         self._gate.start()
         self._jobs.start()
         self._chores.start()
+        if self._probes:
+            self._probes.start()
         log.info("party serves", extra={"party": self.settings.number, "control": address.control})
         try:
             uvicorn.Server(config).run(sockets=[listener])
         finally:
             listener.close()
             self._chores.close()
+            if self._probes:
+                self._probes.close()
             self._gate.close()
             self._jobs.close()
             self._peers.close()

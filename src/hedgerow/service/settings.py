@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import InputError
 from ..transport import Identity
-from .consortium import Consortium, load_identity, read_consortium, read_toml
+from .consortium import NAME, Consortium, load_identity, read_consortium, read_toml
+from .disclosure import ACTIONS, Disclosure, names_match
+from .seal import Seal, read_storage_keys
 
-ACTIONS = ("train", "predict", "evaluate", "reveal")
+GIGABYTE = 1_000_000_000
+NAMED = re.compile(rf"{NAME.pattern}/({NAME.pattern}|\*)")
+"""``owner/name`` or ``owner/*``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One permission. ``datasets`` of ``("*",)`` means all."""
+    """One permission. ``datasets`` are ``owner/name``, ``owner/*`` or ``*``."""
 
     who: str
     action: str
@@ -29,7 +34,7 @@ class Rule:
         return (
             self.who in ("*", who)
             and self.action == action
-            and (self.datasets == ("*",) or set(datasets) <= set(self.datasets))
+            and names_match(self.datasets, datasets)
             and (self.max_rows is None or rows <= self.max_rows)
             and (self.max_height is None or height <= self.max_height)
         )
@@ -50,6 +55,14 @@ class PartySettings:
     patience_seconds: float = 60.0
     max_rows: int = 2_000_000
     consortium_path: Path = Path("consortium.toml")
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    quota_bytes: int = 100 * GIGABYTE
+    reserve_bytes: int = GIGABYTE
+    keep_results_days: float = 30.0
+    keep_models_days: float = 0.0
+    countersign_seconds: float = 60.0
+    probe_port: int = 0
+    seal: Seal = field(default_factory=Seal)
 
     @property
     def others(self) -> tuple[int, int]:
@@ -60,7 +73,7 @@ class PartySettings:
     def reload(self) -> None:
         """Read rules, members, certificates and revocations again; a file with a mistake changes nothing."""
         fresh = read_settings(self.path)
-        self.rules, self.identity = fresh.rules, fresh.identity
+        self.rules, self.identity, self.disclosure = fresh.rules, fresh.identity, fresh.disclosure
         self.consortium = replace(fresh.consortium, parties=self.consortium.parties)
 
     @property
@@ -88,6 +101,14 @@ def read_settings(path: Path) -> PartySettings:
         "patience_seconds",
         "max_rows",
         "rule",
+        "disclosure",
+        "quota_gigabytes",
+        "reserve_gigabytes",
+        "keep_results_days",
+        "keep_models_days",
+        "countersign_seconds",
+        "probe_port",
+        "storage_key",
     }
     unknown = set(content) - known
     if unknown:
@@ -98,11 +119,12 @@ def read_settings(path: Path) -> PartySettings:
         rules = tuple(_rule(path, entry) for entry in content.get("rule", []))
         consortium_path = base / str(content.get("consortium", "consortium.toml"))
         consortium = read_consortium(consortium_path)
+        seal = read_storage_keys(content.get("storage_key", {}), base)
         settings = PartySettings(
             path,
             number,
             consortium,
-            load_identity(base / str(content.get("identity", ".")), consortium.revoked),
+            load_identity(base / str(content.get("identity", ".")), consortium.revoked, seal.passphrases),
             data,
             str(content.get("database", f"sqlite:///{data / 'party.sqlite'}")),
             rules,
@@ -110,6 +132,14 @@ def read_settings(path: Path) -> PartySettings:
             float(content.get("patience_seconds", 60)),
             int(content.get("max_rows", 2_000_000)),
             consortium_path,
+            Disclosure.of_entry(content.get("disclosure", {})),
+            int(GIGABYTE * float(content.get("quota_gigabytes", 100))),
+            int(GIGABYTE * float(content.get("reserve_gigabytes", 1))),
+            float(content.get("keep_results_days", 30)),
+            float(content.get("keep_models_days", 0)),
+            float(content.get("countersign_seconds", 60)),
+            int(content.get("probe_port", 0)),
+            seal,
         )
     except KeyError as error:
         raise InputError(f"{path} lacks {error}") from None
@@ -127,6 +157,13 @@ def _rule(path: Path, entry: dict[str, object]) -> Rule:
     datasets = fields.pop("datasets", None)
     if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
         raise InputError(f"{path}: a rule needs a list of datasets")
+    for name in datasets:
+        if name != "*" and not NAMED.fullmatch(name):
+            raise InputError(
+                f"{path}: a rule names the dataset '{name[:80]}' without its owner, and several owners may have one of "
+                f'that name: write "OWNER/{name[:80]}", or "OWNER/*" for all of an owner\'s; \'hedgerow datasets\' '
+                "shows the owners"
+            )
     unknown = set(fields) - {"who", "action", "max_rows", "max_height", "approval"}
     if unknown:
         raise InputError(f"{path}: unknown field in a rule: {', '.join(sorted(unknown))}")

@@ -31,13 +31,16 @@ def combined_schema(schemas: Sequence[Schema], rows: Sequence[int], combine: str
     return Schema(tuple(column for schema in schemas for column in schema.columns)), rows[0]
 
 
+DEFAULT_HEIGHT = 5
 RULES: dict[str, Any] = {
-    "max_depth": 5,
+    "max_depth": DEFAULT_HEIGHT,
     "algorithm": "fast",
     "min_samples_split": 2,
     "min_samples_leaf": 1,
     "min_impurity_decrease": "0",
     "class_weight": {},
+    "min_rows": 1,
+    "min_count": 1,
 }
 TRAINING = ("combine", "target", *RULES)
 """What a training job says besides its datasets."""

@@ -1,10 +1,9 @@
-"""A party's share files: uploads in chunks, datasets, models, results. Private modes, checksums, atomic renames."""
+"""A party's share files: uploads in chunks, datasets, models, results. Sealed, private, checked, renamed when whole."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,18 +12,24 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..models import ModelFacts, PartyModel
+from ..models.store import manifest_bytes, party_of_bytes
+from ..models.store import share_bytes as tree_bytes
 from ..sharing import RING64, ArithmeticShare
 from ..tables.private import private_write
+from ..trees.model import SharedTree
+from .seal import Seal
 
 CHUNK_BYTES = 4 << 20
 _READ = 1 << 20
+SHOWN = "shown.npz"
 
 
 class Vault:
     """Files below one directory. Identifiers are 32 hexadecimal digits, checked where they come in."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, seal: Seal | None = None) -> None:
+        self.root, self._seal = root, seal or Seal()
         for name in ("uploads", "datasets", "models", "results", "work"):
             (root / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         root.chmod(0o700)
@@ -49,13 +54,17 @@ class Vault:
         """Where a running job keeps what it has."""
         return self.root / "work" / identifier
 
+    def free(self) -> int:
+        """Bytes left on the disk."""
+        return shutil.disk_usage(self.root).free
+
+    # Uploads and datasets
+
     def put_chunk(self, identifier: str, number: int, content: bytes) -> None:
         """Store a chunk; the same one again changes nothing."""
         directory = self.upload(identifier)
         directory.mkdir(mode=0o700, exist_ok=True)
-        unfinished = directory / f".{number}.{os.getpid()}.{os.urandom(4).hex()}"
-        private_write(unfinished, content)
-        unfinished.rename(directory / str(number))
+        self._seal.write(directory / str(number), f"chunk/{identifier}/{number}", [content])
 
     def chunks(self, identifier: str) -> list[int]:
         """The chunks that have arrived."""
@@ -67,22 +76,18 @@ class Vault:
         if self.chunks(identifier) != list(range(count)):
             raise InputError("chunks are missing; ask for the upload's state and send the rest")
         digest, total = hashlib.sha256(), 0
-        unfinished = self.dataset(identifier).with_name(f".{identifier}.{os.urandom(4).hex()}")
-        try:
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                for number in range(count):
-                    content = (self.upload(identifier) / str(number)).read_bytes()
-                    digest.update(content)
-                    total += len(content)
-                    file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+
+        def pieces() -> Iterator[bytes]:
+            nonlocal total
+            for number in range(count):
+                content = self._seal.read(self.upload(identifier) / str(number), f"chunk/{identifier}/{number}")
+                digest.update(content)
+                total += len(content)
+                yield content
             if total != size or digest.hexdigest() != checksum:
                 raise InputError("the shares do not have the announced size or checksum")
-            unfinished.rename(self.dataset(identifier))
-        finally:
-            unfinished.unlink(missing_ok=True)
+
+        self._seal.write(self.dataset(identifier), f"dataset/{identifier}", pieces())
         shutil.rmtree(self.upload(identifier), ignore_errors=True)
 
     def side_hashes(self, identifier: str, rows: int, columns: int, salts: Sequence[bytes]) -> tuple[str, str]:
@@ -91,36 +96,90 @@ class Vault:
         A party compares hashes of a summand it lacks; without the salt it cannot test guesses against them.
         """
         sides = hmac.new(salts[0], digestmod="sha256"), hmac.new(salts[1], digestmod="sha256")
-        with self.dataset(identifier).open("rb") as file:
-            for _ in range(columns):
-                for side in sides:
-                    left = 8 * rows
-                    while left:
-                        piece = file.read(min(left, _READ))
-                        if not piece:
-                            raise InputError("the shares do not have the announced size")
-                        side.update(piece)
-                        left -= len(piece)
+        opened = self._seal.open(self.dataset(identifier), f"dataset/{identifier}")
+        if opened.size != 16 * rows * columns:
+            raise InputError("the shares do not have the announced size")
+        place = 0
+        for _ in range(columns):
+            for side in sides:
+                for start in range(0, 8 * rows, _READ):
+                    side.update(opened.read(place + start, min(_READ, 8 * rows - start)))
+                place += 8 * rows
         return sides[0].hexdigest(), sides[1].hexdigest()
 
     def column(self, identifier: str, rows: int, index: int) -> ArithmeticShare:
         """One column of a dataset."""
-        sides = [
-            np.fromfile(self.dataset(identifier), np.uint64, rows, offset=16 * rows * index + 8 * rows * side)
-            for side in (0, 1)
-        ]
-        return ArithmeticShare(sides[0], sides[1], RING64)
+        opened = self._seal.open(self.dataset(identifier), f"dataset/{identifier}")
+        content = opened.read(16 * rows * index, 16 * rows)
+        both = np.frombuffer(content, np.uint64, 2 * rows)
+        return ArithmeticShare(both[:rows].copy(), both[rows:].copy(), RING64)
 
     def discard(self, identifier: str) -> None:
         """Remove an upload or dataset."""
         shutil.rmtree(self.upload(identifier), ignore_errors=True)
         self.dataset(identifier).unlink(missing_ok=True)
 
+    # Models and results
+
+    def write_model(self, directory: Path, identifier: str, model: PartyModel, shown: SharedTree | None) -> None:
+        """Put a model into a directory: its facts in the clear, the shares sealed, and what of it may be shown where
+        that is less."""
+        directory.mkdir(mode=0o700)
+        content = tree_bytes(model.tree)
+        self._seal.write(directory / "shares.npz", f"model/{identifier}", [content])
+        if shown is not None:
+            self._seal.write(directory / SHOWN, f"shown/{identifier}", [tree_bytes(shown)])
+        private_write(directory / "manifest.json", manifest_bytes(model, content))
+
+    def tree(self, identifier: str) -> SharedTree:
+        """A model's tree as it was trained."""
+        return self._party_model(identifier, "shares.npz", "model").tree
+
+    def shown_tree(self, identifier: str) -> SharedTree:
+        """A model's tree as it may be opened: without the numbers of small leaves."""
+        if not (self.model(identifier) / SHOWN).exists():
+            return self.tree(identifier)
+        return self._party_model(identifier, SHOWN, "shown").tree
+
+    def _party_model(self, identifier: str, name: str, place: str) -> PartyModel:
+        directory = self.model(identifier)
+        try:
+            manifest = (directory / "manifest.json").read_bytes()
+            content = self._seal.read(directory / name, f"{place}/{identifier}")
+        except FileNotFoundError:
+            raise InputError("this party has lost its part of the model") from None
+        return party_of_bytes(manifest, content, str(directory), checked=name != SHOWN)
+
+    def facts(self, identifier: str) -> ModelFacts:
+        """A model's public facts."""
+        return self._party_model(identifier, "shares.npz", "model").facts
+
+    def write_result(self, path: Path, identifier: str, content: bytes) -> None:
+        """Put a result's shares into a file."""
+        self._seal.write(path, f"result/{identifier}", [content])
+
+    def read_result(self, identifier: str) -> bytes:
+        """The result shares of a prediction or evaluation."""
+        return self._seal.read(self.result(identifier), f"result/{identifier}")
+
     def discard_job(self, identifier: str) -> None:
         """Remove what a job left."""
         shutil.rmtree(self.work(identifier), ignore_errors=True)
         shutil.rmtree(self.model(identifier), ignore_errors=True)
         self.result(identifier).unlink(missing_ok=True)
+
+    def reseal(self) -> int:
+        """Bring every file under the present storage key; how many were changed."""
+        found = [(path, f"dataset/{path.stem}") for path in (self.root / "datasets").glob("*.shares")]
+        found += [(path, f"result/{path.stem}") for path in (self.root / "results").glob("*.npz")]
+        for place, name in (("model", "shares.npz"), ("shown", SHOWN)):
+            found += [(path, f"{place}/{path.parent.name}") for path in (self.root / "models").glob(f"*/{name}")]
+        found += [
+            (path, f"chunk/{path.parent.name}/{path.name}")
+            for path in (self.root / "uploads").glob("*/*")
+            if path.name.isdigit()
+        ]
+        return sum(self._seal.renew(path, place) for path, place in found)
 
 
 def share_bytes(shares: Iterator[ArithmeticShare]) -> Iterator[Any]:

@@ -1,11 +1,14 @@
 """One job at one party, in a process of its own: ``python -m hedgerow.service.worker <directory> <control socket>``.
 
-``job.json`` in the directory says everything. What the job makes is written there; the service moves it to its place.
-Lines of JSON on standard output tell progress and the end. No secret value is ever printed.
+``job.json`` in the directory says everything but secrets, which come as one line on standard input. What the job makes
+is written there; the service moves it to its place. Lines of JSON on standard output tell progress and the end. No
+secret value is ever printed.
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import select
@@ -20,14 +23,16 @@ import numpy as np
 
 from .. import kernels as _compiled_first  # noqa: F401
 from ..errors import HedgerowError, PeerError
-from ..models import ModelFacts, PartyModel, load_party, save_party
-from ..runtime.programs import run_evaluation, run_labels, run_probabilities, run_training
+from ..models import ModelFacts, PartyModel
+from ..runtime.programs import run_evaluation, run_labels, run_probabilities, run_training, run_withholding
 from ..runtime.worker import keep_freed_memory
 from ..sharing import ArithmeticShare, Context
 from ..transport import Agreement, Patience, connect
 from ..trees.predict import batches
+from ..trees.withhold import enough_rows
 from .consortium import load_identity, read_consortium
 from .gate import preface
+from .seal import Seal
 from .vault import Vault
 
 
@@ -75,18 +80,21 @@ def main(directory: Path, descriptor: int) -> None:
     keep_freed_memory()
     end_with_the_service()
     job = json.loads((directory / "job.json").read_text())
+    secret = json.loads(sys.stdin.readline())
+    seal = Seal([bytes.fromhex(key) for key in secret["storage_keys"]])
     try:
         session = bytes.fromhex(job["session"])
-        identity = load_identity(Path(job["identity"]), read_consortium(Path(job["consortium"])).revoked)
+        consortium = read_consortium(Path(job["consortium"]))
+        identity = load_identity(Path(job["identity"]), consortium.revoked, seal.passphrases)
         addresses = [(host, port) for host, port in job["addresses"]]
         agreement = Agreement(session, bytes.fromhex(job["configuration"]))
         acceptor = Handed(socket.socket(fileno=descriptor))
         patience = Patience(job["patience"])
-        key, party = bytes.fromhex(job["gate_key"]), job["party"]
+        key, party = bytes.fromhex(secret["gate_key"]), job["party"]
         prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
         transport = connect(party, acceptor, addresses, agreement, identity, patience, prefaces=prefaces)
         try:
-            _run(Context.establish(transport, session), job, directory)
+            _run(Context.establish(transport, session), job, directory, Vault(Path(job["vault"]), seal))
         except BaseException as error:
             transport.abort(error.peer if isinstance(error, PeerError) else job["party"])
             raise
@@ -96,14 +104,23 @@ def main(directory: Path, descriptor: int) -> None:
     except HedgerowError as error:
         tell(error=str(error))
         sys.exit(1)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        problem = "has no room left on its disk" if full else f"cannot read or write its disk ({type(error).__name__})"
+        tell(error=f"party {job['party']} {problem}")
+        sys.exit(1)
     except Exception as error:
         # The kind of error is told, not its text: it could carry a value.
         tell(error=f"unexpected {type(error).__name__} in the job's process")
         sys.exit(1)
 
 
-def _run(ctx: Context, job: dict[str, Any], directory: Path) -> None:
-    vault, spec = Vault(Path(job["vault"])), job["spec"]
+class Refused(HedgerowError):
+    """A rule that can only be checked on the shares does not allow the job."""
+
+
+def _run(ctx: Context, job: dict[str, Any], directory: Path, vault: Vault) -> None:
+    spec = job["spec"]
 
     def report(layer: int, step: str) -> None:
         spent = ctx.transport.meter.total()
@@ -112,10 +129,20 @@ def _run(ctx: Context, job: dict[str, Any], directory: Path) -> None:
     facts = ModelFacts.of_entry(job["facts"])
     if spec["kind"] == "train":
         x, y, weights = training_table(vault, job["tables"], facts, spec["combine"], job["weight"])
-        tree = run_training(ctx.step("train"), x, y, weights, facts.shape, facts.algorithm, report=report)
-        save_party(PartyModel(facts, job["party"], tree), directory / "model")
+        shape, least, least_count = facts.shape, spec.get("min_rows", 1), spec.get("min_count", 1)
+        if job["count_first"] and not enough_rows(ctx.step("enough"), y, weights, shape, least, shape.min_samples_leaf):
+            raise Refused(
+                f"the rules of disclosure do not allow this training: fewer than {least} rows have a weight, or a "
+                f"class has fewer than {shape.min_samples_leaf} of them"
+            )
+        tree = run_training(ctx.step("train"), x, y, weights, shape, facts.algorithm, report=report)
+        shown = None
+        if least_count > shape.min_samples_leaf:
+            shown = run_withholding(ctx.step("withhold"), tree, shape, least_count)
+        vault.write_model(directory / "model", spec["id"], PartyModel(facts, job["party"], tree), shown)
         return
-    tree = load_party(vault.model(spec["model"])).tree
+    # What is opened for every row comes from the tree without the numbers of small leaves.
+    tree = (vault.tree if spec["kind"] == "evaluate" else vault.shown_tree)(spec["model"])
     rows, attributes, shape = job["rows"], facts.shape.attributes, facts.shape
     columns = [vault.column(spec["upload"], rows, j).narrow(shape.value_ring) for j in range(attributes)]
     truth = vault.column(spec["upload"], rows, attributes) if spec["kind"] == "evaluate" else None
@@ -130,7 +157,9 @@ def _run(ctx: Context, job: dict[str, Any], directory: Path) -> None:
         else:
             parts.append([run_labels(ctx.step("predict"), tree, x, shape)])
         report(0, f"row {piece.stop} of {rows}")
-    np.savez(directory / "result.npz", **_joined(parts, summed=truth is not None))
+    buffer = io.BytesIO()
+    np.savez(buffer, **_joined(parts, summed=truth is not None))
+    vault.write_result(directory / "result.npz", spec["id"], buffer.getvalue())
 
 
 def _joined(parts: list[list[ArithmeticShare]], summed: bool) -> Any:

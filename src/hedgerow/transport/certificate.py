@@ -7,7 +7,7 @@ import hashlib
 import os
 import ssl
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ class Identity:
     certificate: Path
     authority: Path
     revocations: tuple[Revocation, ...] = ()
+    passphrase: bytes | None = field(default=None, repr=False)
 
     def server_context(self) -> ssl.SSLContext:
         """TLS 1.3 for the side that listens; it insists on a certificate of the same authority."""
@@ -84,7 +85,7 @@ class Identity:
         context = _Context(protocol)
         context.revocations = self.revocations
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-        context.load_cert_chain(self.certificate, self.key)
+        context.load_cert_chain(self.certificate, self.key, self.passphrase or b"")
         context.load_verify_locations(self.authority)
         context.verify_mode = ssl.CERT_REQUIRED
         return context

@@ -99,8 +99,12 @@ def predict_probabilities(
 
 
 def probability_table(others: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.float64]:
-    """Opened columns of :func:`predict_probabilities` as probabilities ``[row, class]``, the first class's included."""
+    """Opened columns of :func:`predict_probabilities` as probabilities ``[row, class]``, the first class's included.
+
+    A leaf whose counts are withheld has none: 0 divided by 0 is more than 1 in :func:`fraction`, and becomes NaN.
+    """
     shares = np.stack(others, axis=1) / float(1 << PROBABILITY_PLACES)
+    shares[(shares > 1).any(axis=1)] = np.nan
     return np.concatenate([1 - shares.sum(axis=1, keepdims=True), shares], axis=1)
 
 

@@ -1,0 +1,254 @@
+"""What a job may be: from a request to the specification that every party derives for itself, or a refusal.
+
+A request must pass this party's policy (who may do what on which datasets), the disclosure rules of this party and of
+the datasets' owners, and the owners' consent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import Session
+
+from ..errors import InputError
+from ..models import ModelFacts
+from ..tables import Schema
+from .clock import now
+from .database import Charge, Dataset, Job, Use
+from .datasets import Caller, Datasets
+from .disclosure import Applied, Owned, OwnerRules
+from .refusal import Conflict, Forbidden, Unknown
+from .settings import PartySettings
+from .spec import DEFAULT_HEIGHT, TRAINING, combined_schema, training_facts
+
+PREDICTIONS = {"predict": "predict", "probabilities": "predict", "evaluate": "evaluate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A request that is allowed: its specification, what it uses, who must still approve, what it is charged."""
+
+    spec: dict[str, Any]
+    action: str
+    datasets: tuple[Dataset, ...]
+    approvals: tuple[str, ...]
+    charge: int
+    applied: Applied
+
+    @property
+    def names(self) -> list[str]:
+        """The datasets, by ``owner/name``."""
+        return [dataset.full_name for dataset in self.datasets]
+
+
+class Admission:
+    """Looks at requests with this party's eyes."""
+
+    def __init__(self, settings: PartySettings, engine: Engine, datasets: Datasets) -> None:
+        self._settings, self._engine, self._datasets = settings, engine, datasets
+
+    def admit(self, caller: Caller, request: dict[str, Any]) -> Admitted:
+        """The specification of a request that is allowed; a refusal says which rule it was."""
+        if request["kind"] == "train":
+            return self._training(caller, request)
+        return self._prediction(caller, request)
+
+    def _training(self, caller: Caller, request: dict[str, Any]) -> Admitted:
+        if not request["datasets"]:
+            raise InputError("a training job needs at least one dataset")
+        tables = self._datasets.resolve(caller, request["datasets"])
+        names = [table.full_name for table in tables]
+        if len(set(names)) != len(names):
+            raise InputError("a dataset is named twice")
+        self._policy(caller.name, "train", names)
+        applied = self._applied(tables)
+        limits = applied.limits
+        rules = {name: request[name] for name in TRAINING}
+        for name, value in (
+            ("max_depth", min(DEFAULT_HEIGHT, limits.max_height)),
+            ("min_samples_leaf", limits.min_samples_leaf),
+            ("min_rows", limits.min_rows),
+            ("min_count", limits.min_count),
+        ):
+            rules[name] = value if rules[name] is None else rules[name]
+        spec = {"id": request["id"], "kind": "train", "asker": caller.name} | rules
+        spec["datasets"] = [[table.full_name, table.id] for table in tables]
+        facts, _ = self.training_facts(spec)
+        approvals = self._check_training(caller.name, spec, facts, tables, applied)
+        return Admitted(spec, "train", tuple(tables), approvals, 0, applied)
+
+    def _check_training(
+        self, who: str, spec: dict[str, Any], facts: ModelFacts, tables: Sequence[Dataset], applied: Applied
+    ) -> tuple[str, ...]:
+        """All rules of a training job; returns who must approve it."""
+        names = [table.full_name for table in tables]
+        rows, height = facts.shape.rows, facts.shape.height
+        applied.check("min_rows", rows, "the rows are")
+        applied.check("min_rows", spec.get("min_rows", 1), "the job asks for")
+        applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the job asks for")
+        applied.check("min_count", spec.get("min_count", 1), "the job asks for")
+        applied.check("max_height", height, "the job asks for")
+        if spec["combine"] == "columns":
+            schemas = [(table, Schema.of_entries(table.manifest["schema"])) for table in tables]
+            labels = next((table.owner for table, schema in schemas if schema.label), "")
+            weights = next((table.owner for table, schema in schemas if schema.weight), None)
+            applied.check_bringing(labels, weights)
+            _check_aligned(tables)
+        with Session(self._engine) as session:
+            for table in tables:
+                used = select(func.count()).select_from(Use).join(Job, Job.id == Use.job)
+                used = used.where(Use.dataset == table.id, Use.action == "train", Use.job != spec["id"])
+                used = used.where(Job.state.not_in(("failed", "cancelled")))
+                if (session.scalar(used) or 0) >= applied.limits.trainings:
+                    raise applied.refuse("trainings", f"{table.full_name} was used as often")
+        return self._approvals(who, "train", names, rows, height, applied)
+
+    def _prediction(self, caller: Caller, request: dict[str, Any]) -> Admitted:
+        action = PREDICTIONS[request["kind"]]
+        model, facts = self.model(request["model"])
+        upload = self._datasets.temporary(caller, request["upload"])
+        columns = facts.shape.attributes + (request["kind"] == "evaluate")
+        if upload.manifest["columns"] != columns:
+            raise InputError(f"the rows have {upload.manifest['columns']} columns; the model needs {columns}")
+        tables = self.used_by(model)
+        spec = {"id": request["id"], "kind": request["kind"], "asker": caller.name}
+        spec |= {"model": model.id, "upload": upload.id, "manifest": upload.manifest_hash}
+        rows = upload.manifest["rows"]
+        applied, approvals = self._check_prediction(caller.name, request["kind"], model, facts, rows, tables)
+        charge = rows if action == "predict" else min(rows, applied.limits.min_evaluation_rows)
+        self._check_charge(caller.name, charge, applied)
+        return Admitted(spec, action, tuple(tables), approvals, charge, applied)
+
+    def _check_prediction(
+        self, who: str, kind: str, model: Job, facts: ModelFacts, rows: int, tables: Sequence[Dataset]
+    ) -> tuple[Applied, tuple[str, ...]]:
+        action, names = PREDICTIONS[kind], [name for name, _ in model.spec["datasets"]]
+        applied = self._applied(tables)
+        approvals = self._approvals(who, action, names, rows, facts.shape.height, applied)
+        if action == "evaluate":
+            applied.check("min_evaluation_rows", rows, "the rows are")
+        if kind == "probabilities" or (kind == "predict" and facts.shape.regression):
+            self.check_numbers(model, facts, applied)
+        return applied, approvals
+
+    def check_numbers(self, model: Job, facts: ModelFacts, applied: Applied) -> None:
+        """Numbers of leaves may leave if small ones were withheld as today's rule wants it."""
+        withheld = max(facts.shape.min_samples_leaf, model.spec.get("min_count", 1))
+        applied.check("min_count", withheld, "the model withholds numbers of leaves below")
+
+    def _check_charge(self, who: str, charge: int, applied: Applied) -> None:
+        with Session(self._engine) as session:
+            spent = select(func.sum(Charge.amount)).where(Charge.who == who, Charge.day == today())
+            total = int(session.scalar(spent) or 0)
+        if total + charge > applied.limits.predictions_per_day:
+            left = max(0, applied.limits.predictions_per_day - total)
+            raise applied.refuse("predictions_per_day", f"{charge} were asked for, {left} are left today (UTC)")
+
+    def _approvals(
+        self, who: str, action: str, names: Sequence[str], rows: int, height: int, applied: Applied
+    ) -> tuple[str, ...]:
+        """Who must approve a job that is allowed: this party's operator, owners."""
+        by_operator = self._policy(who, action, names, rows, height)
+        owners = applied.approvals(who, action)
+        return tuple([f"party-{self._settings.number}"] if by_operator else []) + tuple(owners)
+
+    def _policy(self, who: str, action: str, names: Sequence[str], rows: int = 0, height: int = 0) -> bool:
+        """Refuse what this party's policy does not allow; whether its operator must approve."""
+        rule = self._settings.allow(who, action, names, rows, height)
+        if rule is None:
+            raise Forbidden(f"party {self._settings.number}'s policy does not allow {who} to {action} on this")
+        return rule.approval
+
+    def _applied(self, tables: Sequence[Dataset]) -> Applied:
+        owned = [Owned(table.full_name, table.owner, OwnerRules.of_entry(table.rules or {})) for table in tables]
+        return Applied.of(self._settings.number, self._settings.disclosure, owned)
+
+    def check_reveal(self, who: str, identifier: str, counts: bool) -> ModelFacts:
+        """Whether somebody may have this party's shares of a model."""
+        model, facts = self.model(identifier)
+        applied = self._applied(self.used_by(model))
+        names = [name for name, _ in model.spec["datasets"]]
+        self._approvals(who, "reveal", names, facts.shape.rows, facts.shape.height, applied)
+        if counts or facts.shape.regression:
+            self.check_numbers(model, facts, applied)
+        return facts
+
+    def check_again(self, job: Job) -> tuple[ModelFacts, dict[str, Any]]:
+        """Before a job starts: is it still allowed? Returns the model's facts and where its columns lie."""
+        if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
+            raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
+        for who, given in (job.approvals or {}).items():
+            if given and given.get("until") and now().isoformat() > given["until"]:
+                raise Forbidden(f"the approval of {who} has ended")
+        if job.kind == "train":
+            facts, places = self.training_facts(job.spec)
+            tables = self._datasets.by_identifiers([identifier for _, identifier in job.spec["datasets"]])
+            self._check_training(job.asker, job.spec, facts, tables, self._applied(tables))
+            return facts, places
+        model, facts = self.model(job.spec["model"])
+        upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"], "claimed")
+        if upload.manifest_hash != job.spec["manifest"]:
+            raise Conflict("the rows are not those the job was submitted with")
+        rows = upload.manifest["rows"]
+        self._check_prediction(job.asker, job.kind, model, facts, rows, self.used_by(model))
+        return facts, {"rows": rows}
+
+    def training_facts(self, spec: dict[str, Any]) -> tuple[ModelFacts, dict[str, Any]]:
+        """The facts of the model to come, and where its columns lie."""
+        tables = self._datasets.by_identifiers([identifier for _, identifier in spec["datasets"]])
+        if any(table.state != "registered" for table in tables):
+            raise Conflict("a dataset was withdrawn or replaced since the job was submitted")
+        schemas = [Schema.of_entries(table.manifest["schema"]) for table in tables]
+        schema, rows = combined_schema(schemas, [table.manifest["rows"] for table in tables], spec["combine"])
+        facts = training_facts(spec, schema, rows)
+        columns = [[column.name for column in schema.columns] for schema in schemas]
+        known = [
+            {"id": table.id, "rows": table.manifest["rows"], "columns": names}
+            for table, names in zip(tables, columns, strict=True)
+        ]
+        several = spec["combine"] == "columns" and len({table.owner for table in tables}) > 1
+        places: dict[str, Any] = {"tables": known, "weight": schema.weight.name if schema.weight else None}
+        # Who brings weights, or labels for others' rows, could pick out a few of them.
+        return facts, places | {"count_first": several or schema.weight is not None}
+
+    def model(self, identifier: str) -> tuple[Job, ModelFacts]:
+        """A trained model's job and public facts."""
+        with Session(self._engine) as session:
+            job = session.get(Job, identifier)
+            if job is None or job.kind != "train" or job.state != "done":
+                raise Unknown("there is no such model")
+            facts = ModelFacts.of_entry(job.progress["facts"])
+            session.expunge(job)
+            return job, facts
+
+    def used_by(self, model: Job) -> list[Dataset]:
+        """The datasets a model was trained on, withdrawn ones as well."""
+        return self._datasets.by_identifiers([identifier for _, identifier in model.spec["datasets"]])
+
+    def may_use(self, who: str, model: Job) -> list[str]:
+        """What somebody may do with a model at this party."""
+        names = [name for name, _ in model.spec["datasets"]]
+        return [a for a in ("predict", "evaluate", "reveal") if self._settings.allow(who, a, names)]
+
+
+def today() -> str:
+    """The UTC day, as charges are noted."""
+    return now().date().isoformat()
+
+
+def _check_aligned(tables: Sequence[Dataset]) -> None:
+    """Rows of different owners must be in the same order; a wrong one would train, silently, on nonsense."""
+    if len({table.owner for table in tables}) == 1:
+        return
+    told = [table.manifest.get("alignment", "") for table in tables]
+    for table, alignment in zip(tables, told, strict=True):
+        if not alignment:
+            raise Conflict(
+                f"{table.full_name} does not say in which order its rows are: share it again with --row-ids and the "
+                "owners' --row-key, or with --aligned if the owners have agreed on the order by other means"
+            )
+    if len(set(told)) != 1:
+        raise Conflict("the rows of the datasets are not in the same order, or their owners used different row keys")

@@ -1,0 +1,1 @@
+"""One step of the database a file, in the order of their revisions."""
