@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -113,14 +114,15 @@ class Deployment:
             text += (
                 f'patience_seconds = {patience}\ncountersign_seconds = 2\nstorage_key = {{ file = "storage.key" }}\n'
             )
-            text += more + "\n" + disclosure + rules
+            text += more.replace("{party}", str(party)) + "\n" + disclosure + rules
             (root / f"party{party}" / "party.toml").write_text(text)
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * 3
 
-    def start(self, *parties: int) -> None:
+    def start(self, *parties: int, wrapped: Sequence[str] = ()) -> None:
+        """Start some parties, or all; ``wrapped`` is a command to run them under."""
         for party in parties or (0, 1, 2):
             directory = self.root / f"party{party}"
-            command = [sys.executable, "-c", "from hedgerow.cli.main import main; main()", "party", "serve"]
+            command = [*wrapped, sys.executable, "-m", "hedgerow", "party", "serve"]
             with (directory / "log.jsonl").open("ab") as log:
                 self.processes[party] = subprocess.Popen(
                     [*command, "--config", str(directory / "party.toml")], stderr=log, stdout=log

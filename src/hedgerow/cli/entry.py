@@ -5,6 +5,7 @@ Commands and what they need are imported inside, so that Ctrl-C is answered from
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -28,6 +29,9 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     if debug:
         sys.argv.remove("--debug")
+    if sys.argv[1:3] == ["party", "serve"]:
+        # A service's standard error is its log, from the first line on.
+        os.environ["HEDGEROW_LOG"] = "json"
     before = signal.signal(signal.SIGINT, _interrupt)
     try:
         from .main import app
@@ -40,7 +44,11 @@ def main() -> None:
         if debug:
             traceback.print_exc()
         _told.set()
-        print(f"hedgerow: {message}", file=sys.stderr)
+        if os.environ.get("HEDGEROW_LOG") == "json":
+            message = json.dumps({"level": "error", "logger": "hedgerow", "message": message})
+        else:
+            message = f"hedgerow: {message}"
+        print(message, file=sys.stderr)
         sys.exit(code)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -78,14 +78,15 @@ def jobs(
 def show_jobs(found: list[dict[str, Any]]) -> None:
     """A table of jobs; a party that sees another state than the rest is named."""
     shown = Screen()
-    for heading in ("job", "kind", "asker", "state", "submitted", "remark"):
+    for heading in ("job", "what", "state", "remark"):
         shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
     for job in found:
         remarks = [job["error"] or ""]
         remarks += [f"waits for approval of {', '.join(job['waits_for'])}"] if job["waits_for"] else []
         remarks += [f"party {party}: {state}" for party, state in job.get("states", {}).items()]
-        remark = screen.safe("; ".join(filter(None, remarks)))
-        shown.add_row(job["id"], job["kind"], screen.safe(job["asker"]), job["state"], job["created"][:19], remark)
+        used = f" on {job['dataset']}" if "dataset" in job else ""
+        what = f"{job['asker']}: {job['kind']}{used}, {job['created'][:16].replace('T', ' ')}"
+        shown.add_row(job["id"], screen.safe(what), job["state"], screen.safe("; ".join(filter(None, remarks))))
     screen.out().print(shown)
 
 

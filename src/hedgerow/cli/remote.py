@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table as Screen
 
 from ..errors import InputError
 from ..estimators.prepare import Wish, public_rules
@@ -130,15 +129,8 @@ def uses(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, 
     found = Client(consortium, identity).uses()
     if as_json:
         screen.print_json(found)
-        return
-    shown = Screen()
-    for heading in ("dataset", "job", "asker", "action", "state", "submitted", "remark"):
-        shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
-    for use in found:
-        remark = f"waits for approval of {', '.join(use['waits_for'])}" if use["waits_for"] else use["error"] or ""
-        cells = (use["dataset"], use["id"], use["asker"], use["action"], use["state"], use["created"][:19], remark)
-        shown.add_row(*map(screen.safe, cells))
-    screen.out().print(shown)
+    else:
+        show_jobs(found)
 
 
 def delete(

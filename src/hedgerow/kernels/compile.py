@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import platform
 import sys
@@ -52,7 +53,7 @@ def compiling() -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         cold = not complete.exists()
         if cold:
-            print("compiling kernels (first run only) ...", file=sys.stderr, flush=True)
+            _tell("compiling kernels (first run only) ...")
         started = time.perf_counter()
         numba.config.CACHE_DIR = str(directory)
         try:
@@ -61,4 +62,11 @@ def compiling() -> Iterator[None]:
             numba.config.CACHE_DIR = previous
         if cold:
             complete.touch()
-            print(f"compiled kernels in {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+            _tell(f"compiled kernels in {time.perf_counter() - started:.0f} s")
+
+
+def _tell(line: str) -> None:
+    """A line for people, or for a log of JSON lines (``HEDGEROW_LOG=json``, which a party's service sets)."""
+    if os.environ.get("HEDGEROW_LOG") == "json":
+        line = json.dumps({"level": "info", "logger": "hedgerow.kernels", "message": line})
+    print(line, file=sys.stderr, flush=True)

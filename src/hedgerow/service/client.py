@@ -262,7 +262,7 @@ class Client:
 
     def wait(self, job: str, told: Told | None = None, seconds: float | None = None) -> dict[str, Any]:
         """Wait until a job is done everywhere; its failure is raised with the reason. Short outages are waited out."""
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline, pause = None if seconds is None else time.monotonic() + seconds, 0.1
         while True:
             views = [self._patiently(party, "GET", f"/v1/jobs/{job}") for party in PARTIES]
             if told:
@@ -277,7 +277,8 @@ class Client:
                 return done
             if deadline is not None and time.monotonic() > deadline:
                 raise JobFailed(f"job {job} is not done after {seconds:g} s; it goes on")
-            time.sleep(0.1)
+            time.sleep(pause)
+            pause = min(1.2 * pause, 1.0)
 
     def approve(self, job: str, party: int | None = None, days: int | None = None) -> None:
         """Let a waiting job go on: as the operator of a party there, as an owner at all three."""

@@ -95,12 +95,12 @@ def open_database(url: str) -> Engine:
     try:
         shown = make_url(url).render_as_string(hide_password=True)
         engine = create_engine(url, pool_pre_ping=True)
-    except ArgumentError:
-        raise InputError("the database's URL cannot be read; write, say, postgresql+psycopg://user@host/name") from None
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         driver = getattr(error, "name", None) or url.partition(":")[0]
         remedy = "pip install 'hedgerow[postgres]', and write postgresql+psycopg://…"
         raise InputError(f"there is no driver '{driver}' for the database: {remedy}") from None
+    except ArgumentError:
+        raise InputError("the database's URL cannot be read; write, say, postgresql+psycopg://user@host/name") from None
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine, "connect")

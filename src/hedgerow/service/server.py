@@ -93,7 +93,9 @@ def log_to_stderr() -> None:
     handler.setFormatter(JsonLines())
     handler.addFilter(Repeats())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    for noisy in ("httpx", "alembic"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 class _Listener(socket.socket):
