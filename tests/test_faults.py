@@ -73,12 +73,12 @@ def test_nobody_can_announce_more_than_its_quota(deployment):
     assert refused.value.status == 507
     clinic = deployment.client("clinic")
     held = []
+    for k in range(4):
+        clinic.share(patients(10_000, k), SCHEMA, f"big{k}")
+        held.append(f"big{k}")
     with pytest.raises(Answer, match=r"you have [0-9,]+ there and announced 480,000") as refused:
-        for k in range(10):
-            clinic.share(patients(10_000, k), SCHEMA, f"big{k}")
-            held.append(f"big{k}")
+        clinic.share(patients(10_000, 9), SCHEMA, "big9")
     assert refused.value.status == 507
-    assert len(held) == 4
     # Another member's room is its own, and what is withdrawn is free again.
     deployment.client("bank").share(patients(10_000, 1), SCHEMA, "other")
     for name in held:
@@ -149,7 +149,7 @@ def test_a_cut_audit_log_is_noticed(tmp_path):
         log.write_bytes(whole)
         kept = receipts.read_text()
         receipts.write_text(kept.replace('"count": 2', '"count": 1'))
-        with pytest.raises(HedgerowError, match="countersignature of party . is not genuine"):
+        with pytest.raises(HedgerowError, match=r"countersignature of party . is not genuine"):
             verify_against_signatures(read_settings(config(deployment, 0)))
         # Even without the signatures: the others remember.
         receipts.unlink()
@@ -176,13 +176,8 @@ def test_signatures_outlive_the_keys_that_made_them_and_absent_parties(tmp_path)
         done = command("consortium", "renew", deployment.root, "party1", "--overlap-days", "1")
         assert done.code == 0, done.err
         deployment.kill(2)
-        clinic._parties.call(
-            0, "PUT", "/v1/uploads/" + "2" * 32, json={"name": "x", "rows": 1, "columns": 1, "temporary": True}
-        )
-    except Answer as refused:
-        # Owners upload, too; whatever it said, it is a line of the log.
-        assert refused.status < 500
-    try:
+        with pytest.raises(Answer, match="role analyst"):
+            clinic.train(["claims"], "ill")
         time.sleep(5)
         shown = command("party", "audit", "--config", config(deployment, 0))
         assert shown.code == 0, shown.err
@@ -207,9 +202,8 @@ def test_refusals_and_fetched_results_are_audited(deployment):
     for _ in range(100):
         with pytest.raises(Answer):
             clinic._parties.call(0, "GET", f"/v1/models/{job}")
-    lines = [
-        json.loads(line) for line in (deployment.root / "party0" / "data" / "audit.jsonl").read_text().splitlines()
-    ]
+    audit = deployment.root / "party0" / "data" / "audit.jsonl"
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
     refused = [(line["actor"], line["action"]) for line in lines if line["action"] == "refused"]
     assert ("alice", "refused") in refused
     assert 0 < refused.count(("clinic", "refused")) < 30
@@ -469,7 +463,7 @@ def postgres():
 
 @needs_postgres
 def test_parties_on_postgresql_with_twenty_clients_at_once(tmp_path, postgres):
-    deployment = Deployment(tmp_path / "c", more=f'database = "{postgres.url("{party}")}"')
+    deployment = Deployment(tmp_path / "c", patience=60, more=f'database = "{postgres.url("{party}")}"')
     deployment.start()
     try:
         deployment.client("clinic").share(patients(50, 1), SCHEMA, "claims")

@@ -148,7 +148,10 @@ class Opened:
         self.size = stored if cipher is None else stored - HEADER - TAG * self._blocks
 
     def read(self, start: int, length: int) -> bytes:
-        """``length`` bytes from ``start`` on."""
+        """``length`` bytes from ``start`` on, as far as there are so many."""
+        length = max(0, min(length, self.size - start))
+        if not length and self.size:
+            return b""
         with self._path.open("rb") as file:
             if self._cipher is None:
                 file.seek(start)

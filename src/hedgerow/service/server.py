@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import json
 import logging
+import os
 import signal
 import socket
 import ssl
@@ -296,4 +297,6 @@ def _times(paths: Iterable[Path]) -> list[int]:
 def serve(settings: PartySettings) -> None:
     """Run one party in this process."""
     log_to_stderr()
+    # Whatever this process and its jobs write, the database's files included, is nobody else's to read.
+    os.umask(0o077)
     PartyServer(settings).run()
