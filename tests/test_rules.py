@@ -421,7 +421,31 @@ def test_the_estimator_takes_the_rules_leaf(deployment):
     assert tree.model_.facts.shape.min_samples_leaf == 5
 
 
+def test_stricter_rules_hold_for_models_of_before(deployment):
+    clinic, alice = deployment.client("clinic"), deployment.client("alice")
+    clinic.share(patients(300, 14), SCHEMA, "changing")
+    job = alice.train(["changing"], "ill", 3)
+    alice.wait(job, seconds=60)
+    remote = alice.model(job)
+    assert remote.reveal()
+    clinic.set_rules("clinic/changing", {"min_samples_leaf": 30})
+    with pytest.raises(Answer, match=r"rule min_samples_leaf = 30 of clinic/changing's owner .* trained with 5"):
+        remote.reveal()
+    rows = patients(60, 1)
+    with pytest.raises(Answer, match="rule min_samples_leaf = 30"):
+        remote.confusion(rows.columns[:2], rows.columns[2])
+
+
 # Without a service
+
+
+@pytest.mark.parametrize("name", ["party-0", "party1", "party"])
+def test_no_member_is_called_as_a_party_is(tmp_path, name):
+    """Approvals are noted by name."""
+    party = [option for k in (1, 2, 3) for option in ("--party", f"127.0.0.{k}:1:2")]
+    done = command("consortium", "init", tmp_path / "c", *party, "--member", f"{name}:owner")
+    assert done.code == 3
+    assert "a party's name" in done.words
 
 
 def test_an_old_bare_rule_stops_the_start_with_the_remedy(tmp_path):

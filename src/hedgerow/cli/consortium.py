@@ -14,7 +14,7 @@ from ..service.clock import now
 from ..service.consortium import (
     Address,
     Consortium,
-    check_name,
+    check_member,
     expiry,
     init_consortium,
     load_certificate,
@@ -38,7 +38,7 @@ Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
 
 def _member(text: str) -> tuple[str, tuple[str, ...]]:
     name, _, roles = text.partition(":")
-    return check_name(name, "member"), tuple(roles.split("+")) if roles else ("owner", "analyst")
+    return check_member(name), tuple(roles.split("+")) if roles else ("owner", "analyst")
 
 
 @app.command(short_help="Make keys, certificates and settings.")

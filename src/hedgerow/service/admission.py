@@ -128,6 +128,7 @@ class Admission:
         action, names = PREDICTIONS[kind], [name for name, _ in model.spec["datasets"]]
         applied = self._applied(tables)
         approvals = self._approvals(who, action, names, rows, facts.shape.height, applied)
+        _check_model(facts, applied)
         if action == "evaluate":
             applied.check("min_evaluation_rows", rows, "the rows are")
         if kind == "probabilities" or (kind == "predict" and facts.shape.regression):
@@ -172,6 +173,7 @@ class Admission:
         applied = self._applied(self.used_by(model))
         names = [name for name, _ in model.spec["datasets"]]
         self._approvals(who, "reveal", names, facts.shape.rows, facts.shape.height, applied)
+        _check_model(facts, applied)
         if counts or facts.shape.regression:
             self.check_numbers(model, facts, applied)
         return facts
@@ -237,6 +239,12 @@ class Admission:
 def today() -> str:
     """The UTC day, as charges are noted."""
     return now().date().isoformat()
+
+
+def _check_model(facts: ModelFacts, applied: Applied) -> None:
+    """A model that was trained before rules became stricter is held to them, too."""
+    applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the model was trained with")
+    applied.check("max_height", facts.shape.height, "the model was trained with")
 
 
 def _check_aligned(tables: Sequence[Dataset]) -> None:

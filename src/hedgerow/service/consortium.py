@@ -36,6 +36,13 @@ def check_name(name: str, what: str = "name") -> str:
     return name
 
 
+def check_member(name: str) -> str:
+    """A member's name, which must not look like a party's."""
+    if re.fullmatch("party-?[0-9]*", name):
+        raise InputError(f"a member cannot be called '{name}': that is a party's name")
+    return check_name(name, "member")
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where a party's two ports are."""
@@ -78,7 +85,7 @@ def read_consortium(path: Path) -> Consortium:
     content = read_toml(path)
     try:
         parties = [Address(str(p["host"]), int(p["control"]), int(p["party"])) for p in content["party"]]
-        members = {check_name(str(m["name"])): tuple(map(str, m["roles"])) for m in content.get("member", [])}
+        members = {check_member(str(m["name"])): tuple(map(str, m["roles"])) for m in content.get("member", [])}
         name = str(content["name"])
         revoked = tuple(_revocation(entry) for entry in content.get("revoked", []))
     except (KeyError, TypeError, ValueError) as error:

@@ -59,7 +59,7 @@ class Jobs:
         self._admission = Admission(settings, engine, datasets)
         self._runner = Runner(settings, vault, gate, self._told)
         self._outcomes: dict[str, dict[str, Any]] = {}
-        self._starting = threading.Lock()
+        self._starting, self._submitting = threading.Lock(), threading.Lock()
         self._changes = threading.RLock()
         self._since: dict[str, float] = {}
         self._stop = threading.Event()
@@ -94,7 +94,12 @@ class Jobs:
                 return _view(known)
             if self._open_jobs(session, caller) >= MOST_OPEN:
                 raise Conflict(f"you have {MOST_OPEN} open jobs; wait for them or cancel some")
-        admitted = self._admitted(caller, request)
+        # One at a time: budgets are looked at and charged in one go.
+        with self._submitting:
+            return self._accept(caller, self._admitted(caller, request))
+
+    def _accept(self, caller: Caller, admitted: Admitted) -> dict[str, Any]:
+        """Note a job that is allowed, what it uses and what it is charged."""
         spec = admitted.spec
         if "upload" in spec:
             self._datasets.claim(caller, spec["upload"])
