@@ -47,7 +47,7 @@ def test_kill_at_thirty_random_moments(tmp_path):
         alice.wait(job, seconds=60)
         expected = alice.model(job).reveal(counts=True).to_dict()
         chance = random.Random(7)
-        registered = {"base"}
+        registered = {"clinic/base"}
         for turn in range(30):
             victim, moment = chance.randrange(3), chance.uniform(0, 2.5)
             outcome = {}
@@ -76,7 +76,7 @@ def test_kill_at_thirty_random_moments(tmp_path):
                 seen = {view.get(identifier, "failed") for view in states}
                 assert "done" not in seen or seen == {"done"}, (turn, identifier, states)
             if outcome.get("shared"):
-                registered.add(f"extra{turn}")
+                registered.add(f"clinic/extra{turn}")
             time.sleep(2.5)  # A party that was away asks about registrations every two seconds.
             views = [
                 {d["name"] for d in deployment.client("alice")._parties.call(p, "GET", "/v1/datasets")}
