@@ -282,6 +282,7 @@ def test_metrics_forget_states_that_are_gone(deployment):
     assert 'state="waiting"' not in metrics()
 
 
+@pytest.mark.slow
 def test_the_log_is_json_from_its_first_line_and_says_nothing_of_polls(tmp_path, monkeypatch):
     monkeypatch.setenv("HEDGEROW_CACHE_DIR", str(tmp_path / "cold"))
     deployment = Deployment(tmp_path / "c")
@@ -324,6 +325,47 @@ def test_probes_without_certificates_on_this_machine_only(tmp_path):
             assert answer.status == 200
     finally:
         deployment.stop()
+
+
+def test_what_is_old_is_removed(tmp_path):
+    deployment = Deployment(tmp_path / "c", more="keep_results_days = 0.00005\nkeep_models_days = 0.0001")
+    deployment.start()
+    try:
+        clinic, alice = deployment.client("clinic"), deployment.client("alice")
+        clinic.share(patients(50, 1), SCHEMA, "claims", keep_days=1)
+        assert alice.datasets()[0]["expires"] is not None
+        job = alice.train(["claims"], "ill", 1)
+        alice.wait(job, seconds=60)
+        for party in range(3):
+            with sqlite3.connect(deployment.root / f"party{party}" / "data" / "party.sqlite") as raw:
+                raw.execute("UPDATE datasets SET expires = '2020-01-01 00:00:00'")
+        deadline = time.monotonic() + 60
+        while alice.datasets() or {view["state"] for view in alice.states(job)} != {"deleted"}:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        for party in range(3):
+            data = deployment.root / f"party{party}" / "data"
+            assert not [*data.glob("models/*"), *data.glob("datasets/*")]
+            assert '"action": "expired"' in (data / "audit.jsonl").read_text()
+    finally:
+        deployment.stop()
+
+
+def test_a_job_whose_process_dies_ends(deployment):
+    alice = deployment.client("alice")
+    deployment.client("bank").share(patients(5000, 3), SCHEMA, "long")
+    job = alice.train(["bank/long"], "ill", 10)
+    party = psutil.Process(deployment.processes[1].pid)
+    deadline = time.monotonic() + 30
+    while not party.children():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    party.children()[0].kill()
+    with pytest.raises(JobFailed, match=r"party 1|ended unexpectedly"):
+        alice.wait(job, seconds=60)
+    states = settled(deployment)
+    assert [view[job] for view in states] == ["failed"] * 3
+    deployment.client("bank").withdraw("long")
 
 
 # Old copies

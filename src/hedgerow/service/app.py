@@ -328,7 +328,7 @@ def make_app(parts: Parts) -> FastAPI:
 
 
 class _Refusals:
-    """Audits role refusals of members, so many a minute and the rest as a number: nobody may fill the log with them."""
+    """Audits what members were refused, so many a minute and the rest as a number: nobody may fill the log with it."""
 
     MOST, SECONDS = 20, 60.0
 
@@ -340,7 +340,7 @@ class _Refusals:
     def note(self, request: Request, refusal: Refusal) -> None:
         """One refused request."""
         caller = caller_of(request.scope.get("hedgerow.certificate"))
-        if refusal.audited or refusal.status != 403 or not takes_part(caller, self._settings):
+        if (refusal.facts is None and refusal.status != 403) or not takes_part(caller, self._settings):
             return
         moment = time.monotonic()
         if moment - self._since.get(caller.name, -self.SECONDS) >= self.SECONDS:
@@ -350,8 +350,9 @@ class _Refusals:
             left_out = 0
         self._seen[caller.name] += 1
         if self._seen[caller.name] <= self.MOST:
-            facts: dict[str, Any] = {"path": request.url.path, "method": request.method, "reason": str(refusal)}
-            self._audit.append_later(caller.name, "refused", **facts | ({"left_out": left_out} if left_out else {}))
+            facts = refusal.facts or {"path": request.url.path, "method": request.method}
+            facts = facts | {"reason": str(refusal)} | ({"left_out": left_out} if left_out else {})
+            self._audit.append_later(caller.name, "refused", **facts)
 
 
 def _add_errors(app: FastAPI, audit: AuditLog) -> None:

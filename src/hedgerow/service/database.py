@@ -62,9 +62,7 @@ class Job(Base):
     created: Mapped[datetime.datetime] = mapped_column(DateTime(timezone=True), default=now)
     ended: Mapped[datetime.datetime | None] = mapped_column(DateTime(timezone=True), default=None)
     approvals: Mapped[dict[str, Any] | None] = mapped_column(JSON, default=None)
-    applied: Mapped[dict[str, Any] | None] = mapped_column(JSON, default=None)
     fetched: Mapped[datetime.datetime | None] = mapped_column(DateTime(timezone=True), default=None)
-    expires: Mapped[datetime.datetime | None] = mapped_column(DateTime(timezone=True), default=None)
 
 
 class Use(Base):

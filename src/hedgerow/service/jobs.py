@@ -112,9 +112,8 @@ class Jobs:
             job = _new_job(caller, admitted)
             session.add(job)
             for dataset in {dataset.id: dataset for dataset in admitted.datasets}.values():
-                use = Use(job=job.id, dataset=dataset.id, owner=dataset.owner, asker=caller.name)
-                use.action = admitted.action
-                session.add(use)
+                used = {"dataset": dataset.id, "owner": dataset.owner, "action": admitted.action}
+                session.add(Use(job=job.id, asker=caller.name, **used))
             if admitted.charge:
                 session.add(Charge(job=job.id, who=caller.name, day=today(), amount=admitted.charge))
             session.flush()
@@ -130,10 +129,7 @@ class Jobs:
         try:
             return self._admission.admit(caller, request)
         except (Forbidden, Unknown) as refusal:
-            names = list(request["datasets"])
-            facts = {"job": request["id"], "kind": request["kind"], "datasets": names, "reason": str(refusal)}
-            self._audit.append(caller.name, "refused", **facts)
-            refusal.audited = True
+            refusal.facts = {"job": request["id"], "kind": request["kind"], "datasets": list(request["datasets"])}
             raise
 
     def consider(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
@@ -181,8 +177,7 @@ class Jobs:
         try:
             facts = self._admission.check_reveal(caller.name, identifier, counts)
         except Forbidden as refusal:
-            self._audit.append(caller.name, "refused", job=identifier, kind="reveal", reason=str(refusal))
-            refusal.audited = True
+            refusal.facts = {"job": identifier, "kind": "reveal"}
             raise
         self._audit.append(caller.name, "reveal", job=identifier, counts=counts)
         return facts

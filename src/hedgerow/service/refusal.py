@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import HedgerowError
 
 
@@ -9,8 +11,8 @@ class Refusal(HedgerowError):
     """A request that is refused; nothing was changed."""
 
     status = 400
-    audited = False
-    """Whether the audit log has a line of it already."""
+    facts: dict[str, Any] | None = None
+    """What the audit log says of it besides the reason, where it is worth a line whatever its status."""
 
 
 class Forbidden(Refusal):

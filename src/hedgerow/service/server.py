@@ -164,6 +164,13 @@ class CertificateProtocol(H11Protocol):
         super().on_response_complete()
         self._await_headers(IDLE_SECONDS)
 
+    def shutdown(self) -> None:
+        """The server ends. Idle callers would not answer TLS's farewell, so it is not waited for."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def _await_headers(self, seconds: float) -> None:
         """One timer a connection, begun anew with every response: a caller who goes on asking is not hung up on."""
         if self._idle is not None:

@@ -16,9 +16,7 @@ def upgrade() -> None:
     op.add_column("datasets", sa.Column("rules", sa.JSON))
     op.add_column("datasets", sa.Column("expires", sa.DateTime(timezone=True)))
     op.add_column("jobs", sa.Column("approvals", sa.JSON))
-    op.add_column("jobs", sa.Column("applied", sa.JSON))
     op.add_column("jobs", sa.Column("fetched", sa.DateTime(timezone=True)))
-    op.add_column("jobs", sa.Column("expires", sa.DateTime(timezone=True)))
     op.create_table(
         "uses",
         sa.Column("job", sa.String(32), primary_key=True),
