@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -28,7 +29,7 @@ from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed
 from hedgerow.service.database import Base, open_database
 from hedgerow.service.heads import verify_against_signatures
-from hedgerow.service.peers import Answer
+from hedgerow.service.peers import Answer, PartyConnections
 from hedgerow.service.settings import read_settings
 from hedgerow.service.vault import Vault
 from postgres import Postgres, binaries
@@ -128,7 +129,7 @@ def test_a_cut_audit_log_is_noticed(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         shown = command("party", "audit", "--config", config(deployment, 0))
-        assert "party 1 countersigned line 2" in shown.words
+        assert "party 1 countersigned line" in shown.words
         deployment.processes[0].terminate()
         deployment.processes[0].wait()
         whole = log.read_bytes()
@@ -149,19 +150,35 @@ def test_a_cut_audit_log_is_noticed(tmp_path):
         # A forged signature is no signature.
         log.write_bytes(whole)
         kept = receipts.read_text()
-        receipts.write_text(kept.replace('"count": 2', '"count": 1'))
+        changed = json.loads(kept)
+        changed["1"]["count"] -= 1
+        receipts.write_text(json.dumps(changed))
         with pytest.raises(HedgerowError, match=r"countersignature of party . is not genuine"):
             verify_against_signatures(read_settings(config(deployment, 0)))
-        # Even without the signatures: the others remember.
+        # Even without the signatures: the others remember. Cut, or written anew and longer than before.
         receipts.unlink()
-        log.write_bytes(whole.splitlines(keepends=True)[0])
-        deployment.start(0)
-        deadline = time.monotonic() + 30
-        while command("party", "ready", "--config", config(deployment, 0)).code == 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
-        told = command("party", "ready", "--config", config(deployment, 0)).words
-        assert "it was cut, or an older copy restored" in told
+        again = whole.splitlines(keepends=True)[:1]
+        log.write_bytes(again[0])
+        longer = AuditLog(log)
+        for _ in range(5):
+            longer.append("nobody", "nothing")
+        for content in (again[0], log.read_bytes()):
+            log.write_bytes(content)
+            deployment.start(0)
+            deadline = time.monotonic() + 30
+            while command("party", "ready", "--config", config(deployment, 0)).code == 0:
+                assert time.monotonic() < deadline
+                time.sleep(0.5)
+            told = command("party", "ready", "--config", config(deployment, 0)).words
+            assert "the audit log" in told
+            assert "party 1" in told or "party 2" in told
+            deployment.kill(0)
+        # A party that shows something else is found out, too, and stands in the others' logs.
+        settings = read_settings(config(deployment, 0))
+        peers = PartyConnections(settings.consortium, settings.identity)
+        known = peers.call(1, "GET", "/v1/peer/heads")
+        with pytest.raises(Answer, match="it was cut, or an older copy restored"):
+            peers.call(1, "POST", "/v1/peer/heads", json={"before": 0, "lines": ["0" * 64] * (known["count"] + 3)})
         assert '"audit_went_back"' in (deployment.root / "party1" / "data" / "audit.jsonl").read_text()
     finally:
         deployment.stop()
@@ -427,9 +444,82 @@ def test_a_party_restored_from_an_older_copy(tmp_path):
             time.sleep(0.5)
         told = (deployment.root / "party1" / "data" / "audit.jsonl").read_text()
         assert '"restored": true' in told
+        assert '"seen_head"' in told
         assert command("party", "ready", "--config", config(deployment, 0)).code == 0
     finally:
         deployment.stop()
+
+
+def test_what_one_party_says_for_a_while_destroys_nothing(tmp_path):
+    """Another party's word hides datasets and models at most, and they come back when it is right again."""
+    deployment = Deployment(tmp_path / "c")
+    deployment.start()
+    try:
+        clinic, alice = deployment.client("clinic"), deployment.client("alice")
+        clinic.share(patients(50, 1), SCHEMA, "claims")
+        job = alice.train(["claims"], "ill", 2)
+        alice.wait(job, seconds=60)
+        path = deployment.root / "party0" / "data" / "party.sqlite"
+        with sqlite3.connect(path) as raw:
+            raw.execute("UPDATE datasets SET state = 'withdrawn'")
+            raw.execute("UPDATE jobs SET state = 'deleted'")
+        peers = PartyConnections(deployment.consortium, read_settings(config(deployment, 0)).identity)
+        for party in (1, 2):
+            peers.call(party, "POST", "/v1/peer/reconcile")
+        deadline = time.monotonic() + 30
+        while len(json.loads(command("party", "leftovers", "--config", config(deployment, 1), "--json").out)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.3)
+        assert len(list((deployment.root / "party1" / "data").glob("datasets/*"))) == 1
+        with sqlite3.connect(path) as raw:
+            raw.execute("UPDATE datasets SET state = 'registered'")
+            raw.execute("UPDATE jobs SET state = 'done'")
+        for party in (1, 2):
+            while json.loads(command("party", "leftovers", "--config", config(deployment, party), "--json").out):
+                assert time.monotonic() < deadline
+                time.sleep(0.5)
+        assert alice.model(job).reveal()
+        assert alice.wait(alice.train(["claims"], "ill", 1), seconds=60)["state"] == "done"
+    finally:
+        deployment.stop()
+
+
+def test_many_announcements_and_finishes_cost_little(deployment):
+    """Manifests used to be outside of every quota, and an upload could be put together many times at once."""
+    alice = deployment.client("alice")
+    manifest = {"name": "rows", "temporary": True, "rows": 1, "columns": 1, "schema": [{"name": "x" * 1000}]}
+    with pytest.raises(Answer, match="no schema and no rules"):
+        alice._parties.call(0, "PUT", "/v1/uploads/" + "3" * 32, json=manifest)
+    deep = "[" * 600 + "]" * 600
+    body = f'{{"name": "rows", "temporary": true, "rows": 1, "columns": 1, "rules": {{"a": {deep}}}}}'
+    with pytest.raises(Answer) as refused:
+        alice._parties.call(0, "PUT", "/v1/uploads/" + "3" * 32, content=body)
+    assert refused.value.status == 422
+    bank = deployment.client("bank")
+    identifier, rows = "4" * 32, 60_000
+    manifest = {"name": "rows", "temporary": True, "rows": rows, "columns": 2}
+    bank._parties.call(0, "PUT", f"/v1/uploads/{identifier}", json=manifest)
+    chunk = bytes(32 * rows)
+    headers = {"x-sha256": hashlib.sha256(chunk).hexdigest()}
+    bank._parties.call(0, "PUT", f"/v1/uploads/{identifier}/chunks/0", content=chunk, headers=headers)
+    finish = {"sha256": hashlib.sha256(chunk).hexdigest(), "salts": ["0" * 64] * 2}
+    answers = []
+
+    def end():
+        client = deployment.client("bank")
+        try:
+            client._parties.call(0, "POST", f"/v1/uploads/{identifier}/finish", json=finish)
+            answers.append(200)
+        except Answer as error:
+            answers.append(error.status)
+
+    threads = [threading.Thread(target=end) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 200 in answers
+    assert set(answers) <= {200, 409}
 
 
 def test_something_else_is_not_restored(tmp_path):

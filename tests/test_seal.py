@@ -37,7 +37,7 @@ def test_no_byte_can_be_changed_and_no_end_cut(tmp_path, seal):
     path = tmp_path / "file"
     seal.write(path, "here", [os.urandom(BLOCK + 100)])
     whole = path.read_bytes()
-    places = [0, len(MAGIC), len(MAGIC) + 10, HEADER - 1, HEADER, HEADER + BLOCK, len(whole) - 1]
+    places = [0, 0, len(MAGIC), len(MAGIC) + 10, HEADER - 1, HEADER, HEADER + BLOCK, len(whole) - 1]
     for place in places[1:]:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(HedgerowError):
@@ -71,10 +71,12 @@ def test_keys_are_rotated_without_writing_the_files_anew(tmp_path):
         Seal([old]).read(path, "here")
 
 
-def test_plain_files_are_read_and_sealed_later(tmp_path, seal):
+def test_plain_files_are_sealed_later_and_not_read_before(tmp_path, seal):
     path = tmp_path / "file"
     path.write_bytes(b"plain" * 1000)
-    assert seal.read(path, "here") == b"plain" * 1000
+    assert Seal().read(path, "here") == b"plain" * 1000
+    with pytest.raises(HedgerowError, match="not sealed"):
+        seal.read(path, "here")
     assert seal.renew(path, "here")
     assert path.read_bytes().startswith(MAGIC)
     assert seal.read(path, "here") == b"plain" * 1000

@@ -43,17 +43,17 @@ def audit(config: Config = HERE) -> None:
     from ..service.heads import verify_against_signatures
 
     settings = read_settings(config)
-    count, last, receipts = verify_against_signatures(settings)
+    found, receipts = verify_against_signatures(settings)
     path = settings.data / "audit.jsonl"
     if path.exists():
         print(path.read_text(encoding="utf-8"), end="")
-    screen.notes().print(f"the chain is intact: {count} lines, last hash {last}")
+    screen.notes().print(f"the chain is intact: {len(found)} lines, last hash {found.last}")
     for party in settings.others:
         receipt = receipts.get(party)
         if receipt is None:
             screen.notes().print(f"party {party} has not countersigned any line yet")
         else:
-            left = count - receipt["count"]
+            left = len(found) - receipt["count"]
             after = f"; {left} lines came after that" if left else ""
             screen.notes().print(
                 f"party {party} countersigned line {receipt['count']} on {receipt['time'][:19]}{after}"

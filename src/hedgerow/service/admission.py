@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, or_, select
 from sqlalchemy.orm import Session
 
 from ..errors import InputError
@@ -76,9 +76,11 @@ class Admission:
             rules[name] = value if rules[name] is None else rules[name]
         spec = {"id": request["id"], "kind": "train", "asker": caller.name} | rules
         spec["datasets"] = [[table.full_name, table.id] for table in tables]
-        facts, _ = self.training_facts(spec)
+        facts, places = self.training_facts(spec)
         approvals = self._check_training(caller.name, spec, facts, tables, applied)
-        return Admitted(spec, "train", tuple(tables), approvals, 0, applied)
+        charge = limits.min_rows if places["count_first"] else 0
+        self._check_charge(caller.name, charge, applied)
+        return Admitted(spec, "train", tuple(tables), approvals, charge, applied)
 
     def _check_training(
         self, who: str, spec: dict[str, Any], facts: ModelFacts, tables: Sequence[Dataset], applied: Applied
@@ -91,17 +93,16 @@ class Admission:
         applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the job asks for")
         applied.check("min_count", spec.get("min_count", 1), "the job asks for")
         applied.check("max_height", height, "the job asks for")
+        _check_combination(spec, tables, applied)
         if spec["combine"] == "columns":
-            schemas = [(table, Schema.of_entries(table.manifest["schema"])) for table in tables]
-            labels = next((table.owner for table, schema in schemas if schema.label), "")
-            weights = next((table.owner for table, schema in schemas if schema.weight), None)
-            applied.check_bringing(labels, weights)
             _check_aligned(tables)
         with Session(self._engine) as session:
             for table in tables:
                 used = select(func.count()).select_from(Use).join(Job, Job.id == Use.job)
                 used = used.where(Use.dataset == table.id, Use.action == "train", Use.job != spec["id"])
-                used = used.where(Job.state.not_in(("failed", "cancelled")))
+                # A job that failed because of its rows has told one bit about them, and was charged for it.
+                charged = select(Charge.job).where(Charge.job == Job.id).exists()
+                used = used.where(or_(Job.state.not_in(("failed", "cancelled")), charged))
                 if (session.scalar(used) or 0) >= applied.limits.trainings:
                     raise applied.refuse("trainings", f"{table.full_name} was used as often")
         return self._approvals(who, "train", names, rows, height, applied)
@@ -118,7 +119,10 @@ class Admission:
         spec |= {"model": model.id, "upload": upload.id, "manifest": upload.manifest_hash}
         rows = upload.manifest["rows"]
         applied, approvals = self._check_prediction(caller.name, request["kind"], model, facts, rows, tables)
-        charge = rows if action == "predict" else min(rows, applied.limits.min_evaluation_rows)
+        # An evaluation opens as many numbers as a confusion matrix has; each can be made to be a prediction.
+        charge = rows
+        if action == "evaluate":
+            charge = min(rows, max(applied.limits.min_evaluation_rows, facts.shape.classes**2))
         self._check_charge(caller.name, charge, applied)
         return Admitted(spec, action, tuple(tables), approvals, charge, applied)
 
@@ -128,9 +132,12 @@ class Admission:
         action, names = PREDICTIONS[kind], [name for name, _ in model.spec["datasets"]]
         applied = self._applied(tables)
         approvals = self._approvals(who, action, names, rows, facts.shape.height, applied)
-        _check_model(facts, applied)
+        _check_model(model.spec, facts, tables, applied)
         if action == "evaluate":
             applied.check("min_evaluation_rows", rows, "the rows are")
+            if facts.shape.regression:
+                # Sums of errors tell the mean of a leaf whatever is withheld of it.
+                applied.check("min_count", facts.shape.min_samples_leaf, "leaves of the model have at least")
         if kind == "probabilities" or (kind == "predict" and facts.shape.regression):
             self.check_numbers(model, facts, applied)
         return applied, approvals
@@ -173,13 +180,13 @@ class Admission:
         applied = self._applied(self.used_by(model))
         names = [name for name, _ in model.spec["datasets"]]
         self._approvals(who, "reveal", names, facts.shape.rows, facts.shape.height, applied)
-        _check_model(facts, applied)
+        _check_model(model.spec, facts, self.used_by(model), applied)
         if counts or facts.shape.regression:
             self.check_numbers(model, facts, applied)
         return facts
 
-    def check_again(self, job: Job) -> tuple[ModelFacts, dict[str, Any]]:
-        """Before a job starts: is it still allowed? Returns the model's facts and where its columns lie."""
+    def check_again(self, job: Job) -> tuple[ModelFacts, dict[str, Any], tuple[str, ...]]:
+        """Before a job starts: is it still allowed? The model's facts, where its columns lie, and who must approve."""
         if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
             raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
         for who, given in (job.approvals or {}).items():
@@ -188,15 +195,15 @@ class Admission:
         if job.kind == "train":
             facts, places = self.training_facts(job.spec)
             tables = self._datasets.by_identifiers([identifier for _, identifier in job.spec["datasets"]])
-            self._check_training(job.asker, job.spec, facts, tables, self._applied(tables))
-            return facts, places
+            approvals = self._check_training(job.asker, job.spec, facts, tables, self._applied(tables))
+            return facts, places, approvals
         model, facts = self.model(job.spec["model"])
         upload = self._datasets.temporary(Caller(job.asker, ()), job.spec["upload"], "claimed")
         if upload.manifest_hash != job.spec["manifest"]:
             raise Conflict("the rows are not those the job was submitted with")
         rows = upload.manifest["rows"]
-        self._check_prediction(job.asker, job.kind, model, facts, rows, self.used_by(model))
-        return facts, {"rows": rows}
+        _, approvals = self._check_prediction(job.asker, job.kind, model, facts, rows, self.used_by(model))
+        return facts, {"rows": rows}, approvals
 
     def training_facts(self, spec: dict[str, Any]) -> tuple[ModelFacts, dict[str, Any]]:
         """The facts of the model to come, and where its columns lie."""
@@ -241,8 +248,21 @@ def today() -> str:
     return now().date().isoformat()
 
 
-def _check_model(facts: ModelFacts, applied: Applied) -> None:
+def _check_combination(spec: dict[str, Any], tables: Sequence[Dataset], applied: Applied) -> None:
+    """Whether the owners let their data be combined in this way."""
+    if spec["combine"] == "rows":
+        applied.check_pooled()
+        return
+    schemas = [(table, Schema.of_entries(table.manifest["schema"])) for table in tables]
+    labels, number = next(((t.owner, s.label.kind == "target") for t, s in schemas if s.label), ("", False))
+    weights = next((table.owner for table, schema in schemas if schema.weight), None)
+    applied.check_side_by_side(labels, number, weights)
+
+
+def _check_model(spec: dict[str, Any], facts: ModelFacts, tables: Sequence[Dataset], applied: Applied) -> None:
     """A model that was trained before rules became stricter is held to them, too."""
+    _check_combination(spec, tables, applied)
+    applied.check("min_rows", facts.shape.rows, "the model was trained on")
     applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the model was trained with")
     applied.check("max_height", facts.shape.height, "the model was trained with")
 

@@ -63,16 +63,18 @@ class _Strict(BaseModel):
     def _all_text_is_unicode(cls, content: Any) -> Any:
         """JSON can spell half of a character, which no file, database or answer can hold."""
         if not _is_unicode(content):
-            raise ValueError("text that is not Unicode")
+            raise ValueError("text that is not Unicode, or lists in lists without end")
         return content
 
 
-def _is_unicode(content: Any) -> bool:
+def _is_unicode(content: Any, depth: int = 20) -> bool:
     if isinstance(content, str):
         return not any("\ud800" <= char <= "\udfff" for char in content)
     if isinstance(content, dict):
-        return all(_is_unicode(part) for entry in content.items() for part in entry)
-    return all(map(_is_unicode, content)) if isinstance(content, list) else True
+        content = [part for entry in content.items() for part in entry]
+    if isinstance(content, list):
+        return depth > 0 and all(_is_unicode(part, depth - 1) for part in content)
+    return True
 
 
 class Manifest(_Strict):
@@ -136,8 +138,8 @@ class Identifiers(_Strict):
 class Head(_Strict):
     """How far another party's audit log is."""
 
-    count: int = Field(ge=0, le=1 << 50)
-    hash: str = Field(pattern="^[0-9a-f]{64}$")
+    before: int = Field(ge=0, le=1 << 50)
+    lines: list[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(max_length=10_000)
     restored: bool = False
 
 
@@ -569,11 +571,17 @@ def _add_models(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
 def _add_peers(app: FastAPI, parts: Parts) -> None:
     datasets, jobs = parts.datasets, parts.jobs
 
+    @app.get("/v1/peer/heads", responses=ERRORS)
+    def peer_known(caller: Peer) -> dict[str, Any]:
+        """How much of the caller's audit log was seen here."""
+        assert caller.party is not None
+        return parts.heads.known(caller.party)
+
     @app.post("/v1/peer/heads", responses=ERRORS)
     def peer_head(head: Head, caller: Peer) -> dict[str, Any]:
-        """Keep and sign the head of the caller's audit log."""
+        """Keep and sign the head of the caller's audit log, after further lines."""
         assert caller.party is not None
-        return parts.heads.countersign(caller.party, head.count, head.hash, head.restored, parts.audit)
+        return parts.heads.countersign(caller.party, head.before, head.lines, head.restored, parts.audit)
 
     @app.get("/v1/peer/inventory", responses=ERRORS)
     def peer_inventory(caller: Peer) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,34 @@ LONGEST, MOST_ITEMS = 200, 100
 """Characters of a logged text, and items of a logged list."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """The hashes of a log's lines, in their order."""
+
+    lines: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def last(self) -> str:
+        """The last line's hash."""
+        return self.lines[-1].hex() if self.lines else START
+
+    def head(self, count: int) -> str:
+        """What stands for the first ``count`` lines: whoever knows it can be shown what came later, line by line,
+        without what the lines say."""
+        return extended(START, self.lines[:count])
+
+
+def extended(head: str, lines: Iterable[bytes]) -> str:
+    """The head after further lines."""
+    found = bytes.fromhex(head)
+    for line in lines:
+        found = hashlib.sha256(found + line).digest()
+    return found.hex()
+
+
 class AuditLog:
     """The log file. Lines are JSON objects; ``hash`` is the SHA-256 of the rest, ``before`` the last hash."""
 
@@ -27,7 +56,7 @@ class AuditLog:
         self._path = path
         self._lock = threading.Lock()
         self._cut_torn_line()
-        self._count, self._last = verify(path)
+        self._hashes = verify(path)
         self._late: deque[tuple[str, str, dict[str, Any]]] = deque()
 
     def _cut_torn_line(self) -> None:
@@ -41,10 +70,10 @@ class AuditLog:
                 file.truncate(len(whole))
 
     @property
-    def head(self) -> tuple[int, str]:
-        """How many lines there are, and the last one's hash."""
+    def hashes(self) -> Hashes:
+        """The hashes of all lines so far."""
         with self._lock:
-            return self._count, self._last
+            return Hashes(self._hashes.lines[:])
 
     def append_later(self, actor: str, action: str, **facts: Any) -> None:
         """Write one line as :meth:`append` does; where the disk is full it is kept, and written before the next."""
@@ -65,7 +94,7 @@ class AuditLog:
     def _write(self, actor: str, action: str, facts: dict[str, Any]) -> None:
         with self._lock:
             kept = {name: _shortened(value) for name, value in facts.items()}
-            entry = {"time": now().isoformat(), "actor": actor, "action": action, **kept, "before": self._last}
+            entry = {"time": now().isoformat(), "actor": actor, "action": action, **kept, "before": self._hashes.last}
             entry["hash"] = _hash(entry)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(descriptor, "ab") as file:
@@ -78,8 +107,7 @@ class AuditLog:
                 except OSError:
                     os.truncate(self._path, whole)
                     raise
-            self._last = entry["hash"]
-            self._count += 1
+            self._hashes.lines.append(bytes.fromhex(entry["hash"]))
 
 
 def _shortened(value: Any) -> Any:
@@ -94,29 +122,27 @@ def _hash(entry: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def verify(path: Path, signed: Mapping[int, str] | None = None) -> tuple[int, str]:
-    """Check the whole chain; returns the number of lines and the last hash, or says which line was changed.
-
-    ``signed`` are heads that others have countersigned: the hash of a line by its number. The chain must contain them,
-    or it was cut and perhaps written anew.
-    """
-    last, number, signed = START, 0, signed or {}
+def verify(path: Path) -> Hashes:
+    """Check the whole chain; returns the hashes of its lines, or says which line was changed."""
+    found = Hashes([])
     content = path.read_bytes() if path.exists() else b""
     lines = content.removesuffix(b"\n").split(b"\n") if content else []
     # Only LF ends a line: names may hold characters that Python's splitlines() takes for one.
     for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)
-            intact = entry["before"] == last and entry["hash"] == _hash(entry)
+            intact = entry["before"] == found.last and entry["hash"] == _hash(entry)
         except (ValueError, KeyError, TypeError):
             intact = False
         if not intact:
             raise HedgerowError(f"the audit log {path} was changed at line {number}")
-        last = entry["hash"]
-        if signed.get(number, last) != last:
-            raise HedgerowError(f"the audit log {path} was written anew: line {number} is not what was countersigned")
-    if signed and max(signed) > number:
-        raise HedgerowError(
-            f"the audit log {path} was cut: it has {number} lines, and {max(signed)} were countersigned"
-        )
-    return number, last
+        found.lines.append(bytes.fromhex(entry["hash"]))
+    return found
+
+
+def check_contains(path: Path, hashes: Hashes, count: int, head: str, whose: str) -> None:
+    """Whether a log contains what somebody has seen of it."""
+    if count > len(hashes):
+        raise HedgerowError(f"the audit log {path} was cut: it has {len(hashes)} lines, and {whose} has seen {count}")
+    if hashes.head(count) != head:
+        raise HedgerowError(f"the audit log {path} was written anew: the first {count} lines are not what {whose} saw")

@@ -93,6 +93,9 @@ def restore(settings: PartySettings, source: Path) -> None:
             raise InputError(f"{source} is no copy of a party")
         copied = open_database(f"sqlite:///{settings.data / RECORDS}")
         engine = open_database(settings.database)
+        with engine.connect() as connection:
+            if any(connection.execute(select(table).limit(1)).first() for table in Base.metadata.sorted_tables):
+                raise InputError("the database is not empty: empty it, or name another one, first")
         _copy_records(copied, engine)
         copied.dispose()
         engine.dispose()

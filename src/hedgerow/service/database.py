@@ -10,7 +10,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import JSON, DateTime, Engine, Index, Integer, String, create_engine, event, inspect, text
+from sqlalchemy import JSON, BigInteger, DateTime, Engine, Index, Integer, String, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -39,6 +39,7 @@ class Dataset(Base):
     created: Mapped[datetime.datetime] = mapped_column(DateTime(timezone=True), default=now)
     rules: Mapped[dict[str, Any] | None] = mapped_column(JSON, default=None)
     expires: Mapped[datetime.datetime | None] = mapped_column(DateTime(timezone=True), default=None)
+    size: Mapped[int] = mapped_column(BigInteger, default=0)
 
     @property
     def full_name(self) -> str:

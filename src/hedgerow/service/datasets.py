@@ -6,15 +6,16 @@ written that down. The others hear of it at once, or ask when they were away.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from ..errors import HedgerowError, InputError
@@ -31,9 +32,13 @@ from .spec import digest
 from .vault import CHUNK_BYTES, Vault
 
 LEADER = 0
+BATCH = 1000
+"""Identifiers in one question to another party."""
 SALT = re.compile("[0-9a-f]{64}")
 STORED = ("uploading", "complete", "claimed", "registered")
 """States in which shares lie on the disk, or are about to."""
+MOST_KEPT = 1000
+"""Uploads and datasets of one member."""
 EXPIRY = datetime.timedelta(hours=24)
 MAX_CELLS = 1 << 34
 log = logging.getLogger("hedgerow.datasets")
@@ -61,6 +66,7 @@ class Datasets:
     ) -> None:
         self._settings, self._engine, self._vault, self._audit, self._peers = settings, engine, vault, audit, peers
         self._registering, self._announcing = threading.Lock(), threading.Lock()
+        self._assembled: set[str] = set()
         self.on_withdrawal: Callable[[Sequence[str]], None] = lambda _: None
         """Hears of datasets that are gone."""
 
@@ -75,6 +81,8 @@ class Datasets:
             raise InputError(f"{rows} rows of {columns} columns are too much for one dataset")
         if not manifest["temporary"] and len(Schema.of_entries(manifest["schema"]).columns) != columns:
             raise InputError("the schema does not have as many columns as the shares")
+        if manifest["temporary"] and (manifest["schema"] or manifest["rules"]):
+            raise InputError("rows to be predicted have no schema and no rules of their own")
         OwnerRules.of_entry(manifest["rules"])
         keep = manifest["keep_days"]
         with self._announcing, Session(self._engine) as session, session.begin():
@@ -92,6 +100,7 @@ class Datasets:
                         manifest_hash=digest(manifest),
                         rules=manifest["rules"] or None,
                         expires=now() + datetime.timedelta(days=keep) if keep else None,
+                        size=share_size(manifest),
                     )
                 )
             elif known.owner != caller.name or known.manifest_hash != digest(manifest) or known.state != "uploading":
@@ -103,17 +112,19 @@ class Datasets:
 
     def _check_room(self, session: Session, caller: Caller, size: int) -> None:
         """A member has a quota, and what all have announced must fit on the disk, while it is put together, too."""
-        query = select(Dataset).where(Dataset.state.in_(STORED))
-        stored = list(session.scalars(query))
-        held = sum(share_size(dataset.manifest) for dataset in stored if dataset.owner == caller.name)
-        quota = self._settings.quota_bytes
+        mine = select(func.count(), func.coalesce(func.sum(Dataset.size), 0))
+        mine = mine.where(Dataset.owner == caller.name, Dataset.state.in_(STORED))
+        number, held = session.execute(mine).one()
+        if number >= MOST_KEPT:
+            raise NoRoom(f"you have {number} uploads and datasets at party {self._settings.number}; withdraw some")
+        coming = select(func.coalesce(func.sum(Dataset.size), 0)).where(Dataset.state == "uploading")
+        awaited, quota = session.scalar(coming) or 0, self._settings.quota_bytes
         if held + size > quota:
             raise NoRoom(
                 f"party {self._settings.number} keeps up to {quota:,} bytes for a member: you have {held:,} there and "
                 f"announced {size:,}; withdraw something, or ask the party's operator"
             )
-        coming = sum(2 * share_size(dataset.manifest) for dataset in stored if dataset.state == "uploading")
-        if self._vault.free() - coming - 2 * size < self._settings.reserve_bytes:
+        if self._vault.free() - 2 * (awaited + size) < self._settings.reserve_bytes:
             raise NoRoom(f"party {self._settings.number} has no room for {size:,} bytes more on its disk")
 
     def _mine(self, session: Session, caller: Caller, identifier: str, state: str) -> Dataset:
@@ -147,8 +158,9 @@ class Datasets:
             dataset = self._mine(session, caller, identifier, "uploading")
             manifest = dataset.manifest
         size = share_size(manifest)
-        if not self._vault.dataset(identifier).exists():
-            self._vault.assemble(identifier, -(-size // CHUNK_BYTES), size, checksum)
+        with self._alone(identifier):
+            if not self._vault.dataset(identifier).exists():
+                self._vault.assemble(identifier, -(-size // CHUNK_BYTES), size, checksum)
         left, right = self._vault.side_hashes(
             identifier, manifest["rows"], manifest["columns"], [bytes.fromhex(salt) for salt in salts]
         )
@@ -156,6 +168,18 @@ class Datasets:
             dataset = self._mine(session, caller, identifier, "uploading")
             dataset.state, dataset.left_hash, dataset.right_hash = "complete", left, right
         return {"state": "complete"}
+
+    @contextlib.contextmanager
+    def _alone(self, identifier: str) -> Iterator[None]:
+        """Nobody else puts the same upload together meanwhile."""
+        with self._registering:
+            if identifier in self._assembled:
+                raise Conflict("the upload is being put together; ask again")
+            self._assembled.add(identifier)
+        try:
+            yield
+        finally:
+            self._assembled.discard(identifier)
 
     def peer_view(self, identifier: str) -> dict[str, Any]:
         """What another party may know of an upload: its state and hashes, to compare."""
@@ -234,14 +258,22 @@ class Datasets:
             states = ("complete", "registered")
             query = select(Dataset.id).where(Dataset.state.in_(states), Dataset.temporary.is_(False))
             open_ones = list(session.scalars(query))
-        if not open_ones:
-            return
-        there = self._peers.call(LEADER, "POST", "/v1/peer/datasets/states", json={"identifiers": open_ones})
-        for identifier, state in there.items():
-            if state == "registered":
-                self.mark_registered(identifier)
-            elif state == "withdrawn":
-                self._forget(identifier, "withdrawn")
+        for start in range(0, len(open_ones), BATCH):
+            asked = {"identifiers": open_ones[start : start + BATCH]}
+            for identifier, state in self._peers.call(LEADER, "POST", "/v1/peer/datasets/states", json=asked).items():
+                if state == "registered":
+                    self.mark_registered(identifier)
+                elif state == "withdrawn":
+                    self._hide(identifier)
+
+    def _hide(self, identifier: str) -> None:
+        """Party 0 says that a dataset was withdrawn. Its word hides it; its owner, or this party's operator, removes
+        it."""
+        with Session(self._engine) as session, session.begin():
+            dataset = session.get(Dataset, identifier)
+            if dataset is not None:
+                dataset.state = "orphaned"
+        self.on_withdrawal([identifier])
 
     def states(self, identifiers: Sequence[str]) -> dict[str, str]:
         """The states of datasets that this party knows."""
@@ -274,9 +306,12 @@ class Datasets:
             self.on_withdrawal([identifier])
 
     def withdraw(self, caller: Caller, name: str) -> None:
-        """Remove the caller's dataset and its shares, and end the jobs that use it. Models trained on it stay."""
+        """Remove the caller's dataset and its shares, and end the jobs that use it. Models trained on it stay.
+
+        One that party 0 knew to be withdrawn before, or that another party lost, is removed as well.
+        """
         with Session(self._engine) as session, session.begin():
-            found = self._own(session, caller, name, ("registered", "complete"))
+            found = self._own(session, caller, name, ("registered", "complete", "orphaned"))
             for dataset in found:
                 dataset.state = "withdrawn"
             identifiers = [dataset.id for dataset in found]
@@ -298,7 +333,7 @@ class Datasets:
         """The owner's rules for a dataset from now on; jobs that have not started are judged by them."""
         OwnerRules.of_entry(rules)
         with Session(self._engine) as session, session.begin():
-            for dataset in self._own(session, caller, name, ("registered",)):
+            for dataset in self._own(session, caller, name, ("registered", "withdrawn", "orphaned")):
                 dataset.rules = rules or None
         self._audit.append(caller.name, "rules", name=f"{caller.name}/{bare_name(caller, name)}", rules=digest(rules))
 

@@ -17,7 +17,7 @@ from .refusal import Forbidden
 ACTIONS = ("train", "predict", "evaluate", "reveal")
 AT_LEAST = ("min_rows", "min_samples_leaf", "min_evaluation_rows", "min_count")
 AT_MOST = ("max_height", "predictions_per_day", "trainings")
-BRINGING = ("labels_from", "weights_from")
+BRINGING = ("labels_from", "weights_from", "columns_from", "rows_from")
 UNLIMITED = 1 << 40
 ANYBODY = "*"
 
@@ -77,6 +77,8 @@ class OwnerRules:
     limits: dict[str, int]
     labels_from: tuple[str, ...] | None = None
     weights_from: tuple[str, ...] | None = None
+    columns_from: tuple[str, ...] | None = None
+    rows_from: tuple[str, ...] | None = None
     consents: tuple[Consent, ...] | None = None
 
     @staticmethod
@@ -161,21 +163,25 @@ class Applied:
         if asked < limit if field in AT_LEAST else asked > limit:
             raise self.refuse(field, f"{what} {asked}")
 
-    def check_bringing(self, labels: str, weights: str | None) -> None:
-        """Whether owners let others' labels and weights work on their rows, where columns are put side by side.
+    def check_pooled(self) -> None:
+        """Whether owners let rows of the others be put below theirs."""
+        for dataset in self.datasets:
+            for other in {one.owner for one in self.datasets} - {dataset.owner}:
+                _check_brought(dataset, "rows_from", other, default=True)
 
-        Labels may come from anybody unless an owner says otherwise. Weights pick rows, so they may come from the owner
-        of the labels alone, or from those whom an owner names.
+    def check_side_by_side(self, labels: str, number: bool, weights: str | None) -> None:
+        """Whether owners let columns, labels and weights of the others be put beside theirs.
+
+        Columns and classes may come from anybody unless an owner says otherwise: the parties count classes. A *number*
+        to estimate can pick a row out by its size, and weights pick rows by definition: numbers need to be named by an
+        owner, and weights too unless they come with the labels.
         """
         for dataset in self.datasets:
-            allowed = dataset.rules.labels_from
-            if allowed is not None and labels != dataset.owner and not {ANYBODY, labels} & set(allowed):
-                raise Forbidden(f"the rule labels_from of {dataset.name}'s owner does not allow labels of {labels}")
-            if weights is None or weights == dataset.owner:
-                continue
-            allowed = dataset.rules.weights_from
-            if not ({ANYBODY, weights} & set(allowed) if allowed is not None else weights == labels):
-                raise Forbidden(f"the rule weights_from of {dataset.name}'s owner does not allow weights of {weights}")
+            for other in {one.owner for one in self.datasets}:
+                _check_brought(dataset, "columns_from", other, default=True)
+            _check_brought(dataset, "labels_from", labels, default=not number)
+            if weights is not None:
+                _check_brought(dataset, "weights_from", weights, default=weights == labels)
 
     def approvals(self, who: str, action: str) -> list[str]:
         """The owners who must approve this job themselves; refuses where an owner does not allow it at all."""
@@ -189,6 +195,15 @@ class Applied:
             if all(consent.approval for consent in found):
                 wanted.append(dataset.owner)
         return sorted(set(wanted))
+
+
+def _check_brought(dataset: Owned, field: str, owner: str, default: bool) -> None:
+    """Whether a dataset's rules let something of another owner be combined with it."""
+    allowed = getattr(dataset.rules, field)
+    if owner == dataset.owner or (default if allowed is None else bool({ANYBODY, owner} & set(allowed))):
+        return
+    what = field.removesuffix("_from")
+    raise Forbidden(f"the rule {field} of {dataset.name}'s owner does not allow {what} of {owner}")
 
 
 def names_match(patterns: Sequence[str], names: Iterable[str]) -> bool:

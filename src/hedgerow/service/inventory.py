@@ -41,16 +41,29 @@ class Inventory:
         self.wanted = True
 
     def existing(self) -> dict[str, list[str]]:
-        """Identifiers of all datasets and models that exist here."""
+        """Identifiers of all datasets and models that this party holds its part of, set aside or not, or is about to
+        have."""
+        with Session(self._engine) as session:
+            held = Dataset.state.in_(("complete", "registered", "orphaned"))
+            datasets = session.scalars(select(Dataset.id).where(held, Dataset.temporary.is_(False)))
+            made = Job.state.in_(("running", "written", "done", "orphaned"))
+            models = session.scalars(select(Job.id).where(Job.kind == "train", made))
+            return {"datasets": list(datasets), "models": list(models)}
+
+    def _usable(self) -> dict[str, list[str]]:
         with Session(self._engine) as session:
             datasets = session.scalars(select(Dataset.id).where(Dataset.state == "registered"))
-            models = session.scalars(select(Job.id).where(Job.kind == "train", Job.state.in_(("written", "done"))))
+            models = session.scalars(select(Job.id).where(Job.kind == "train", Job.state == "done"))
             return {"datasets": list(datasets), "models": list(models)}
 
     def reconcile_if_wanted(self) -> None:
-        """Set aside what another party does not have; a party that was restored lets the others do the same."""
+        """Set aside what another party does not have; a party that was restored lets the others do the same.
+
+        What was set aside and is held by all three after all, because a party was wrong for a while, comes back.
+        """
         if not self.wanted:
             return
+        mine = self._usable()
         try:
             theirs = [self._peers.call(party, "GET", "/v1/peer/inventory") for party in self._settings.others]
             if self._restored.exists():
@@ -60,16 +73,29 @@ class Inventory:
             log.warning("the parties cannot be compared yet", extra={"reason": str(error)})
             return
         self._missing_files()
-        orphans = []
-        for kind, identifiers in self.existing().items():
-            there = [set(view[kind]) for view in theirs]
-            orphans += [(kind, one) for one in identifiers if not all(one in known for known in there)]
-        self._set_aside(orphans)
+        there = {kind: [set(view[kind]) for view in theirs] for kind in mine}
+        self._set_aside(
+            [(kind, one) for kind in mine for one in mine[kind] if not all(one in held for held in there[kind])]
+        )
+        self._bring_back(there)
         self.wanted = False
+
+    def _bring_back(self, there: dict[str, list[set[str]]]) -> None:
+        with Session(self._engine) as session, session.begin():
+            names = set(
+                session.execute(select(Dataset.owner, Dataset.name).where(Dataset.state == "registered")).tuples()
+            )
+            for dataset in session.scalars(select(Dataset).where(Dataset.state == "orphaned")):
+                taken = (dataset.owner, dataset.name) in names
+                if not taken and all(dataset.id in held for held in there["datasets"]):
+                    dataset.state = "registered"
+            for job in session.scalars(select(Job).where(Job.state == "orphaned")):
+                if all(job.id in held for held in there["models"]):
+                    job.state = "done"
 
     def _missing_files(self) -> None:
         """A copy may name files that it does not have."""
-        mine = self.existing()
+        mine = self._usable()
         lost = [("datasets", one) for one in mine["datasets"] if not self._vault.dataset(one).exists()]
         lost += [("models", one) for one in mine["models"] if not self._vault.model(one).exists()]
         self._set_aside(lost)
@@ -86,7 +112,8 @@ class Inventory:
             log.warning("some things do not exist at all parties", extra={"number": len(orphans)})
 
     def leftovers(self) -> list[dict[str, Any]]:
-        """What was set aside and still lies here."""
+        """What was set aside and still lies here; the next turn looks whether it can come back."""
+        self.ask_soon()
         with Session(self._engine) as session:
             datasets = list(session.scalars(select(Dataset).where(Dataset.state == "orphaned")))
             jobs = list(session.scalars(select(Job).where(Job.state == "orphaned")))
@@ -96,6 +123,7 @@ class Inventory:
     def remove_leftovers(self) -> list[dict[str, Any]]:
         """Remove it; the records stay."""
         found = self.leftovers()
+        self.wanted = False
         for entry in found:
             (self._vault.discard if entry["kind"] == "dataset" else self._vault.discard_job)(entry["id"])
         with Session(self._engine) as session, session.begin():

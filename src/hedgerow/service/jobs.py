@@ -41,6 +41,14 @@ _CATCH_UP_SECONDS = 2.0
 log = logging.getLogger("hedgerow.jobs")
 
 
+class NeedsApproval(HedgerowError):
+    """Somebody must approve a job who did not have to when it was submitted."""
+
+    def __init__(self, approvals: Sequence[str]) -> None:
+        self.approvals = tuple(approvals)
+        super().__init__("the job waits for approval")
+
+
 class Jobs:
     """The jobs of one party."""
 
@@ -101,6 +109,9 @@ class Jobs:
     def _accept(self, caller: Caller, admitted: Admitted) -> dict[str, Any]:
         """Note a job that is allowed, what it uses and what it is charged."""
         spec = admitted.spec
+        facts = {"job": spec["id"], "kind": spec["kind"], "datasets": admitted.names, "spec": digest(spec)}
+        # Before anything happens: what cannot be noted is not done.
+        self._audit.append(caller.name, "submit", **facts)
         if "upload" in spec:
             self._datasets.claim(caller, spec["upload"])
         with self._changes, Session(self._engine) as session, session.begin():
@@ -117,10 +128,7 @@ class Jobs:
             if admitted.charge:
                 session.add(Charge(job=job.id, who=caller.name, day=today(), amount=admitted.charge))
             session.flush()
-            view = _view(job)
-        facts = {"job": spec["id"], "kind": spec["kind"], "datasets": admitted.names, "spec": digest(spec)}
-        self._audit.append(caller.name, "submit", **facts)
-        return view
+            return _view(job)
 
     def _admitted(self, caller: Caller, request: dict[str, Any]) -> Admitted:
         caller.need("analyst")
@@ -129,7 +137,7 @@ class Jobs:
         try:
             return self._admission.admit(caller, request)
         except (Forbidden, Unknown) as refusal:
-            refusal.facts = {"job": request["id"], "kind": request["kind"], "datasets": list(request["datasets"])}
+            refusal.facts = {"job": request["id"], "kind": request["kind"], "datasets": request["datasets"][:5]}
             raise
 
     def consider(self, caller: Caller, request: dict[str, Any]) -> dict[str, Any]:
@@ -369,6 +377,18 @@ class Jobs:
     # Turns
 
     def _launch(self, identifier: str, attempt: int, key: bytes) -> None:
+        try:
+            self._start_process(identifier, attempt, key)
+        except NeedsApproval as wanted:
+            # Rules have changed since it was submitted.
+            with self._changes, Session(self._engine) as session, session.begin():
+                job = session.get(Job, identifier)
+                if job is not None and job.state == "queued":
+                    given = job.approvals or {}
+                    job.approvals, job.state = {who: given.get(who) for who in wanted.approvals} | given, "waiting"
+            raise Conflict("not yet: the job waits for approval here") from None
+
+    def _start_process(self, identifier: str, attempt: int, key: bytes) -> None:
         with self._starting:
             if self._runner.full or self._runner.has(identifier):
                 raise Conflict("not yet: this party has no room")
@@ -377,9 +397,11 @@ class Jobs:
                 if job is None or job.state != "queued":
                     raise Conflict("not yet: the job is not queued here")
                 try:
-                    facts, places = self._admission.check_again(job)
+                    facts, places, approvals = self._admission.check_again(job)
                 except HedgerowError as error:
                     raise Conflict(f"ended: {error}") from None
+                if set(approvals) - set(job.approvals or {}):
+                    raise NeedsApproval(approvals)
                 if job.kind == "train":
                     job.progress = {"facts": facts.entry()}
                 job.state, job.attempt = "running", attempt
@@ -418,7 +440,7 @@ class Jobs:
     def _note_outcome(self, identifier: str, message: dict[str, Any]) -> None:
         if "error" in message:
             log.warning("a job failed", extra={"job": identifier, "reason": message["error"]})
-            self._end(identifier, "failed", message["error"], only=("running",))
+            self._end(identifier, "failed", message["error"], only=("running",), opened=message.get("opened", False))
             return
         with self._changes, Session(self._engine) as session, session.begin():
             job = session.get(Job, identifier)
@@ -429,15 +451,18 @@ class Jobs:
         if not written:
             self._vault.discard_job(identifier)
 
-    def _end(self, identifier: str, state: str, reason: str | None, only: tuple[str, ...] = OPEN) -> None:
-        """A job is over; whatever it wrote is removed unless it is done."""
+    def _end(
+        self, identifier: str, state: str, reason: str | None, only: tuple[str, ...] = OPEN, opened: bool = False
+    ) -> None:
+        """A job is over; whatever it wrote is removed unless it is done. ``opened`` says that it told something all
+        the same."""
         with self._changes, Session(self._engine) as session, session.begin():
             job = session.get(Job, identifier)
             if job is None or job.state not in only:
                 return
             job.state, job.error, job.ended = state, reason[:500] if reason else None, now()
             asker, upload = job.asker, job.spec.get("upload")
-            if state != "done":
+            if state != "done" and not opened:
                 # Nothing was opened, so nothing is charged.
                 session.execute(delete(Charge).where(Charge.job == identifier))
         if state != "done":

@@ -100,11 +100,13 @@ class Seal:
         except InvalidTag:
             raise HedgerowError(f"{path.name} is damaged, or is not the file that belongs here") from None
 
-    def open(self, path: Path, place: str) -> Opened:
-        """A file to read from, sealed or plain."""
+    def open(self, path: Path, place: str, plain: bool = False) -> Opened:
+        """A file to read from. With keys it must be sealed; ``plain`` allows what was written before there were any."""
         with path.open("rb") as file:
             header = file.read(HEADER)
         if not header.startswith(MAGIC):
+            if self._keys and not plain:
+                raise HedgerowError(f"{path.name} is not sealed: 'hedgerow party reseal' seals what lies in the clear")
             return Opened(path, None)
         return Opened(path, AESGCM(self._own_key(header, path, place)))
 
@@ -120,7 +122,7 @@ class Seal:
         with path.open("rb") as file:
             header = file.read(HEADER)
         if not header.startswith(MAGIC):
-            opened = self.open(path, place)
+            opened = self.open(path, place, plain=True)
             steps = range(0, max(1, opened.size), BLOCK)
             self.write(path, place, (opened.read(start, min(BLOCK, opened.size - start)) for start in steps))
             return True

@@ -192,6 +192,11 @@ class PartyServer:
         self.settings = settings
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         vault = Vault(settings.data, settings.seal)
+        sealed = settings.data / "sealed"
+        if settings.seal.keys and not sealed.exists():
+            # The first start with a storage key: what an earlier version wrote in the clear is sealed, once.
+            vault.reseal()
+            sealed.touch(mode=0o600)
         engine = open_database(settings.database)
         verify_against_signatures(settings)
         self._audit = audit = AuditLog(settings.data / "audit.jsonl")
@@ -224,7 +229,7 @@ class PartyServer:
         """After a restored copy, until both others have taken note of it."""
         self._heads.exchange(self._audit)
         restored = self.settings.data / "restored"
-        if restored.exists() and not self._inventory.wanted and self._heads.signed_by_all(1):
+        if restored.exists() and not self._inventory.wanted and self._heads.restore_is_known():
             restored.unlink()
 
     def _reload_if_changed(self) -> None:

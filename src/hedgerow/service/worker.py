@@ -102,7 +102,7 @@ def main(directory: Path, descriptor: int) -> None:
         transport.close()
         tell(done={"rounds": spent.rounds, "sent": spent.sent})
     except HedgerowError as error:
-        tell(error=str(error))
+        tell(error=str(error), opened=isinstance(error, Refused))
         sys.exit(1)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -144,7 +144,7 @@ def class_key(value: Any) -> str:
         value = value == "True"
     try:
         return f"{float(value):.17g}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return str(value)
 
 

@@ -15,6 +15,7 @@ def upgrade() -> None:
     """Add columns and tables, then fill owners in."""
     op.add_column("datasets", sa.Column("rules", sa.JSON))
     op.add_column("datasets", sa.Column("expires", sa.DateTime(timezone=True)))
+    op.add_column("datasets", sa.Column("size", sa.BigInteger, nullable=False, server_default="0"))
     op.add_column("jobs", sa.Column("approvals", sa.JSON))
     op.add_column("jobs", sa.Column("fetched", sa.DateTime(timezone=True)))
     op.create_table(
@@ -63,6 +64,10 @@ def _fill_owners_in() -> None:
         sa.column("created", sa.DateTime(timezone=True)),
     )
     owners = {row.id: (row.owner, row.name) for row in connection.execute(sa.select(datasets))}
+    sized = sa.table("datasets", sa.column("id"), sa.column("manifest", sa.JSON), sa.column("size"))
+    for row in connection.execute(sa.select(sized.c.id, sized.c.manifest)).all():
+        size = 16 * row.manifest["rows"] * row.manifest["columns"]
+        connection.execute(sa.update(sized).where(sized.c.id == row.id).values(size=size))
     for job in connection.execute(sa.select(jobs).where(jobs.c.kind == "train")).all():
         spec: dict[str, Any] = json.loads(job.spec) if isinstance(job.spec, str) else job.spec
         used = [identifier for _, identifier in spec["datasets"] if identifier in owners]
