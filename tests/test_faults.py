@@ -411,6 +411,11 @@ def test_a_party_restored_from_an_older_copy(tmp_path):
         refused = command("party", "restore", copy, "--config", config(deployment, 0))
         assert "not empty" in refused.words
         shutil.rmtree(data)
+        # Never another party's.
+        (deployment.root / "party2" / "data").rename(tmp_path / "aside")
+        wrong = command("party", "restore", copy, "--config", config(deployment, 2))
+        assert "is a copy of party 0" in wrong.words
+        (tmp_path / "aside").rename(deployment.root / "party2" / "data")
         done = command("party", "restore", copy, "--config", config(deployment, 0))
         assert done.code == 0, done.err
         assert all(path.stat().st_mode & 0o077 == 0 for path in data.rglob("*"))

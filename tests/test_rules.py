@@ -20,6 +20,7 @@ from hedgerow.service.peers import Answer
 from hedgerow.service.settings import read_settings
 from hedgerow.tables import Column, Schema, Table
 
+RULE = '[[rule]]\nwho = "a"\naction = "train"\ndatasets = ["*"]\n'
 LABELS = Schema(SCHEMA.columns[2:])
 ATTRIBUTES = Schema(SCHEMA.columns[:2])
 WEIGHTS = Schema((Column("w", "weight", bits=1),))
@@ -321,7 +322,7 @@ def test_a_dry_run_says_what_would_be_allowed(deployment):
     assert allowed.code == 0
     assert "party 2 allows it: height 5, at least 5 rows a leaf" in allowed.words
     refused = dry("--dataset", "claims", "--max-depth", "24")
-    assert refused.code == 1
+    assert refused.code == 3
     assert "party 1 refuses: the rule max_height = 10 of party 1" in refused.words
     bob = deployment.root / "members" / "bob" / "consortium.toml"
     waits = command("submit", "--target", "ill", "--dry-run", "--dataset", "claims", "--consortium", bob)
@@ -508,7 +509,64 @@ def test_stricter_rules_hold_for_models_of_before(deployment):
         remote.confusion(rows.columns[:2], rows.columns[2])
 
 
+def test_a_refusal_at_one_party_ends_the_job_at_all(deployment):
+    bob = deployment.client("bob")
+    job = bob.train(["claims"], "ill", 1)
+    assert command("refuse", job, "--config", deployment.root / "party1" / "party.toml").code == 0
+    deadline = time.monotonic() + 20
+    while {view["state"] for view in bob.states(job)} != {"cancelled"}:
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+    assert all("party-1 did not approve" in view["error"] for view in bob.states(job))
+
+
+def test_rules_by_bare_name_and_bad_identifiers(deployment, tmp_path):
+    place = deployment.root / "members" / "clinic" / "consortium.toml"
+    (tmp_path / "rules.toml").write_text("min_samples_leaf = 5\n")
+    done = command("rules", "claims", tmp_path / "rules.toml", "--consortium", place)
+    assert done.code == 0, done.err
+    assert "32 hexadecimal digits" in command("approve", "nosuch", "--consortium", place).words
+
+
 # Without a service
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (RULE + 'max_rows = "10"\n', "rule 1: max_rows must be a whole"),
+        (RULE + 'approval = "no"\n', "rule 1: approval must be true"),
+        (RULE.replace("train", "trian"), "rule 1: the action must be one of .*'trian'"),
+        ('[rule]\nwho = "a"\n', "two brackets"),
+        ("[disclosure]\nprobe_port = 1\n", "probe_port belongs above the first line in brackets"),
+        ('patience_seconds = "20"\n', "patience_seconds must be a number"),
+    ],
+)
+def test_mistakes_in_settings_are_named(tmp_path, text, problem):
+    deployment = Deployment(tmp_path / "c")
+    path = deployment.root / "party0" / "party.toml"
+    path.write_text("number = 0\n" + text)
+    with pytest.raises(InputError, match=problem):
+        read_settings(path)
+
+
+def test_mistakes_in_a_consortium_leave_nothing_behind(tmp_path):
+    party = [option for k in (1, 2, 3) for option in ("--party", f"127.0.0.{k}:1:2")]
+
+    def init(*members, parties=party):
+        named = [option for name in members for option in ("--member", name)]
+        done = command("consortium", "init", tmp_path / "c", *parties, *named)
+        assert done.code == 3
+        assert not (tmp_path / "c").exists()
+        return done.words
+
+    assert "roles are" in init("clinic:ownr")
+    assert "named twice" in init("clinic:owner", "clinic:analyst")
+    assert "same address" in init("clinic:owner", parties=party[:2] * 3)
+    deployment = Deployment(tmp_path / "d")
+    done = command("consortium", "revoke", deployment.root, "--certificate", "zz")
+    assert "neither a serial number" in done.words
+    assert command("consortium", "show", deployment.root).code == 0
 
 
 @pytest.mark.parametrize("name", ["party-0", "party1", "party"])

@@ -127,6 +127,8 @@ def test_a_party_keeps_everything_sealed_and_rotates_its_key(tmp_path):
         assert len(shares) == 3
         assert all(path.read_bytes().startswith(MAGIC) for path in shares)
         assert all(path.stat().st_mode & 0o077 == 0 for path in data.rglob("*"))
+        running = command("party", "reseal", "--config", deployment.root / "party1" / "party.toml")
+        assert "stop it first" in running.words
         assert deployment.stop() == [0, 0, 0]
         # A new key before the old one, everything under the new one, the old one away.
         place = deployment.root / "party1"
@@ -134,7 +136,7 @@ def test_a_party_keeps_everything_sealed_and_rotates_its_key(tmp_path):
         (place / "storage.key").write_text(secrets.token_hex(32) + "\n" + old)
         done = command("party", "reseal", "--config", place / "party.toml")
         assert done.code == 0, done.err
-        assert "3 files and the private key" in done.words
+        assert "all files and the private key are sealed under the present key; 3 were changed" in done.words
         assert b"ENCRYPTED" in (place / "key.pem").read_bytes()
         (place / "storage.key").write_text((place / "storage.key").read_text().splitlines()[0] + "\n")
         deployment.start()

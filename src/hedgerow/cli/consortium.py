@@ -12,8 +12,10 @@ from rich.table import Table as Screen
 from ..errors import InputError
 from ..service.clock import now
 from ..service.consortium import (
+    ROLES,
     Address,
     Consortium,
+    check_mark,
     check_member,
     expiry,
     init_consortium,
@@ -38,7 +40,10 @@ Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
 
 def _member(text: str) -> tuple[str, tuple[str, ...]]:
     name, _, roles = text.partition(":")
-    return check_member(name), tuple(roles.split("+")) if roles else ("owner", "analyst")
+    wanted = tuple(roles.split("+")) if roles else ROLES
+    if not set(wanted) <= set(ROLES):
+        raise InputError(f"--member {text}: roles are {' and '.join(ROLES)}")
+    return check_member(name), wanted
 
 
 @app.command(short_help="Make keys, certificates and settings.")
@@ -64,7 +69,11 @@ def init(
         addresses.append(Address(parts[0], int(parts[1]), int(parts[2])))
     if len(addresses) != 3:
         raise InputError(f"three parties are needed, not {len(addresses)}")
+    if len({(address.host, port) for address in addresses for port in (address.control, address.party)}) != 6:
+        raise InputError("two parties, or two ports of one, have the same address")
     members = dict(_member(text) for text in member)
+    if len(members) != len(member):
+        raise InputError("a member is named twice; several roles are written NAME:owner+analyst")
     known = Authority.load(ca, ca_key) if ca and ca_key else None
     consortium = Consortium(name, (addresses[0], addresses[1], addresses[2]), members)
     init_consortium(consortium, directory, days, known)
@@ -147,5 +156,5 @@ def revoke(
     if who:
         consortium = read_consortium(directory / "consortium.toml")
         certificate = marks(load_certificate(_place(consortium, directory, who) / "cert.pem"))[0]
-    revoke_certificates(directory, [Revocation(certificate.lower().replace(":", "").lstrip("0"))])
+    revoke_certificates(directory, [Revocation(check_mark(certificate))])
     screen.notes().print(f"{certificate} is revoked; hand out consortium.toml to everybody")

@@ -167,9 +167,10 @@ def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, a
 
 
 def make_name_key(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
-    """Make a key for 'inspect --name-key': owners and analysts share it, and no party ever sees it."""
+    """Make a key that no party ever sees: for 'inspect --name-key' (owners and analysts share it), or for
+    'share --row-key' (owners alone)."""
     if path.exists():
         raise InputError(f"{path} exists already: choose another place or remove it")
     screen.check_file(path)
     key = NameKey.make(path)
-    screen.notes().print(f"wrote {path} (fingerprint {key.fingerprint}); hand it to owners and analysts, to no party")
+    screen.notes().print(f"wrote {path} (fingerprint {key.fingerprint}); hand it to those who need it, to no party")

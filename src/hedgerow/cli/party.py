@@ -84,10 +84,21 @@ def show_jobs(found: list[dict[str, Any]]) -> None:
         remarks = [job["error"] or ""]
         remarks += [f"waits for approval of {', '.join(job['waits_for'])}"] if job["waits_for"] else []
         remarks += [f"party {party}: {state}" for party, state in job.get("states", {}).items()]
-        used = f" on {job['dataset']}" if "dataset" in job else ""
-        what = f"{job['asker']}: {job['kind']}{used}, {job['created'][:16].replace('T', ' ')}"
-        shown.add_row(job["id"], screen.safe(what), job["state"], screen.safe("; ".join(filter(None, remarks))))
+        shown.add_row(job["id"], screen.safe(_what(job)), job["state"], screen.safe("; ".join(filter(None, remarks))))
     screen.out().print(shown)
+
+
+def _what(job: dict[str, Any]) -> str:
+    """Who asks for what, as those who approve it want to know."""
+    spec, when = job["spec"], job["created"][:16].replace("T", " ")
+    if job["kind"] != "train":
+        used = f" made from {job['dataset']}" if "dataset" in job else ""
+        return f"{job['asker']}: {job['kind']} with model {spec['model'][:8]}…{used}, {when}"
+    names = ("|" if spec["combine"] == "columns" else "+").join(name for name, _ in spec["datasets"])
+    rules = f"height {spec['max_depth']}, {spec.get('min_samples_leaf', 1)} rows a leaf"
+    if spec.get("class_weight"):
+        rules += ", class weights"
+    return f"{job['asker']}: train {spec['target']} on {names}, {rules}, {when}"
 
 
 @app.command(short_help="Datasets at this party.")
@@ -169,7 +180,10 @@ def leftovers(
         verb = "removed " if remove else ""
         screen.out().print(f"{verb}{entry['kind']} {entry['id']} ({screen.safe(entry['name'])})")
     if not found:
-        screen.notes().print("nothing: what exists here exists at all three parties")
+        checks = client.ready(settings.number)["checks"]
+        away = [name for name, problem in checks.items() if "party-" in name and problem]
+        unknown = f"nothing is known; {', '.join(away)} could not be asked"
+        screen.notes().print(unknown if away else "nothing: what exists here exists at all three parties")
 
 
 @app.command(short_help="Seal all files under the present storage key.")
@@ -180,14 +194,16 @@ def reseal(config: Config = HERE) -> None:
     there in the clear.
     """
     from ..service.consortium import encrypt_key
-    from ..service.vault import Vault
+    from ..service.vault import Vault, hold
 
     settings = read_settings(config)
     if not settings.seal.keys:
         raise HedgerowError(f"{config} names no storage_key")
-    changed = Vault(settings.data, settings.seal).reseal()
-    encrypt_key(settings.identity, settings.seal.passphrases[0])
-    screen.notes().print(f"{changed} files and the private key are sealed under the present key")
+    vault = Vault(settings.data, settings.seal)
+    with hold(settings.data):
+        changed = vault.reseal()
+        encrypt_key(settings.identity, settings.seal.passphrases[0])
+    screen.notes().print(f"all files and the private key are sealed under the present key; {changed} were changed")
 
 
 def approve(

@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from rich.table import Table as Screen
 
+from ..errors import InputError
 from ..estimators.secret import SecretModel
 from ..models.facts import gaps_text
 from ..service.client import Client, RemoteModel
@@ -41,6 +42,8 @@ def open_model(
 ) -> SecretModel | RemoteModel:
     """A local model by its directory, or a consortium's by its job; books of names give hashed names back."""
     found: SecretModel | RemoteModel
+    if consortium is None and not Path(model).exists() and len(model) == 32:
+        raise InputError(f"there is no directory {model}; for a model of a consortium say --consortium consortium.toml")
     found = SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
     for book in names or []:
         found.facts = found.facts.named(read_book(book))

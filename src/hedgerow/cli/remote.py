@@ -214,7 +214,7 @@ def submit(
 
 
 def _show_answers(answers: list[dict[str, Any]], as_json: bool) -> None:
-    """What each party would say; exit code 1 if one refuses."""
+    """What each party would say; exit code 3 if one refuses."""
     if as_json:
         screen.print_json(answers)
     for answer in answers if not as_json else []:
@@ -227,7 +227,7 @@ def _show_answers(answers: list[dict[str, Any]], as_json: bool) -> None:
         facts = f"height {spec['max_depth']}, at least {spec['min_samples_leaf']} rows a leaf"
         screen.out().print(f"party {answer['party']} allows it{screen.safe(after)}: {facts}")
     if not all(answer["allowed"] for answer in answers):
-        raise typer.Exit(1)
+        raise typer.Exit(3)
 
 
 def _number(text: str) -> float:

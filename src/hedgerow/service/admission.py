@@ -67,8 +67,9 @@ class Admission:
         applied = self._applied(tables)
         limits = applied.limits
         rules = {name: request[name] for name in TRAINING}
+        _, height = self._settings.limits(caller.name, "train", names) or (None, None)
         for name, value in (
-            ("max_depth", min(DEFAULT_HEIGHT, limits.max_height)),
+            ("max_depth", min(DEFAULT_HEIGHT, limits.max_height, limits.max_height if height is None else height)),
             ("min_samples_leaf", limits.min_samples_leaf),
             ("min_rows", limits.min_rows),
             ("min_count", limits.min_count),
@@ -167,7 +168,12 @@ class Admission:
         """Refuse what this party's policy does not allow; whether its operator must approve."""
         rule = self._settings.allow(who, action, names, rows, height)
         if rule is None:
-            raise Forbidden(f"party {self._settings.number}'s policy does not allow {who} to {action} on this")
+            known = self._settings.limits(who, action, names)
+            problem = f"party {self._settings.number}'s policy does not allow {who} to {action} on this"
+            if known is not None:
+                most = [f"{n} {value}" for n, value in zip(("max_rows", "max_height"), known, strict=True) if value]
+                problem += f": its rules have {', '.join(most)}, this has {rows} rows and height {height}"
+            raise Forbidden(problem)
         return rule.approval
 
     def _applied(self, tables: Sequence[Dataset]) -> Applied:

@@ -371,6 +371,8 @@ def _add_errors(app: FastAPI, audit: AuditLog) -> None:
         assert isinstance(error, RequestValidationError)
         places = sorted({".".join(str(part) for part in problem["loc"]) for problem in error.errors()})
         told = ", ".join(places)[:500].encode("utf-8", "replace").decode()
+        if places == ["path.identifier"]:
+            told = "an identifier has 32 hexadecimal digits"
         return JSONResponse({"detail": f"not valid: {told}"}, 422)
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -488,6 +490,11 @@ def _add_datasets(app: FastAPI, datasets: Datasets) -> None:
     def withdraw_by_full_name(owner: Name, name: Name, caller: Member) -> None:
         """Withdraw a dataset of yours; jobs that use it end."""
         datasets.withdraw(caller, f"{owner}/{name}")
+
+    @app.put("/v1/datasets/{name}/rules", status_code=204, responses=ERRORS)
+    def set_rules_by_name(name: Name, request: RulesRequest, caller: Member) -> None:
+        """Set your rules for a dataset of yours; they hold for everything that has not started."""
+        datasets.set_rules(caller, name, request.rules)
 
     @app.put("/v1/datasets/{owner}/{name}/rules", status_code=204, responses=ERRORS)
     def set_rules(owner: Name, name: Name, request: RulesRequest, caller: Member) -> None:

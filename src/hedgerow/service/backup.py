@@ -8,6 +8,7 @@ every record of the copy has its files, but for those removed meanwhile, which t
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import tarfile
 import tempfile
@@ -20,7 +21,7 @@ from .clock import now
 from .database import Base, open_database
 from .settings import PartySettings
 
-RECORDS = "records.sqlite"
+RECORDS, ABOUT = "records.sqlite", "about.json"
 FILES = ("audit.jsonl", "countersigned.json", "heads.json")
 DIRECTORIES = ("datasets", "models", "results", "uploads")
 
@@ -42,6 +43,8 @@ def back_up(settings: PartySettings, target: Path) -> int:
             with copied.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
             copied.dispose()
+            about = json.dumps({"party": settings.number, "consortium": settings.consortium.name}).encode()
+            _add_bytes(archive, about, ABOUT)
             archive.add(records, RECORDS)
             for name in FILES:
                 if (settings.data / name).exists():
@@ -60,15 +63,31 @@ def back_up(settings: PartySettings, target: Path) -> int:
 def _add_file(archive: tarfile.TarFile, path: Path, name: str) -> None:
     """One file, read at once where it may grow or go meanwhile."""
     if name in FILES:
-        content = path.read_bytes()
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mode = len(content), 0o600
-        archive.addfile(entry, io.BytesIO(content))
+        _add_bytes(archive, path.read_bytes(), name)
         return
     try:
         archive.add(path, name)
     except FileNotFoundError:
         return
+
+
+def _add_bytes(archive: tarfile.TarFile, content: bytes, name: str) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(content), 0o600
+    archive.addfile(entry, io.BytesIO(content))
+
+
+def _check_whose(archive: tarfile.TarFile, settings: PartySettings, source: Path) -> None:
+    """Shares of two parties on one machine would be the end of their secrecy."""
+    try:
+        file = archive.extractfile(ABOUT)
+        about = json.loads(file.read()) if file else {}
+    except (KeyError, ValueError):
+        about = {}
+    if about.get("party") not in (0, 1, 2):
+        raise InputError(f"{source} is no copy of a party")
+    if (about["party"], about["consortium"]) != (settings.number, settings.consortium.name):
+        raise InputError(f"{source} is a copy of party {about['party']} of the consortium '{about['consortium']}'")
 
 
 def _copy_records(source: Engine, target: Engine) -> None:
@@ -88,6 +107,7 @@ def restore(settings: PartySettings, source: Path) -> None:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with tarfile.open(source) as archive:
+            _check_whose(archive, settings, source)
             archive.extractall(settings.data, filter="data")
         if not (settings.data / RECORDS).exists():
             raise InputError(f"{source} is no copy of a party")
@@ -104,7 +124,7 @@ def restore(settings: PartySettings, source: Path) -> None:
         if isinstance(error, tarfile.TarError):
             raise InputError(f"{source} is no copy of a party, or is damaged") from None
         raise
-    for path in settings.data.glob(f"{RECORDS}*"):
+    for path in [*settings.data.glob(f"{RECORDS}*"), settings.data / ABOUT]:
         path.unlink()
     for path in settings.data.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)

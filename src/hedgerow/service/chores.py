@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import logging
 import threading
 import time
@@ -20,6 +23,13 @@ class _Chore:
     due: float
 
 
+def give_memory_back() -> None:
+    """What requests and jobs have used and freed goes back to the system."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class Chores:
     """Functions that are called every so many seconds. One that fails is tried again at its next turn."""
 
@@ -28,9 +38,10 @@ class Chores:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
 
-    def add(self, name: str, seconds: float, do: Callable[[], None]) -> None:
-        """Call ``do`` every so many seconds, first after that time."""
-        self._chores.append(_Chore(name, seconds, do, time.monotonic() + seconds))
+    def add(self, name: str, seconds: float, do: Callable[[], None], first: float | None = None) -> None:
+        """Call ``do`` every so many seconds, first after that time or another one."""
+        due = time.monotonic() + (seconds if first is None else first)
+        self._chores.append(_Chore(name, seconds, do, due))
 
     def start(self) -> None:
         """Begin."""

@@ -26,7 +26,7 @@ from ..transport import Identity
 from ..trees.predict import Errors, probability_table
 from .consortium import load_identity, read_consortium
 from .disclosure import OwnerRules
-from .peers import PartyConnections
+from .peers import Answer, PartyConnections
 from .vault import share_bytes
 
 Told = Callable[[dict[str, Any]], None]
@@ -137,13 +137,18 @@ class Client:
 
     def _everywhere(self, method: str, path: str, **options: Any) -> None:
         """The same request to all parties, to each of them even where another one refuses or is out of reach."""
-        problems = []
+        done, problems = [], []
         for party in PARTIES:
             try:
                 self._parties.call(party, method, path, **options)
+                done.append(party)
             except HedgerowError as error:
                 problems.append(error)
-        if problems:
+        away = [error for error in problems if isinstance(error, PeerUnreachable)]
+        if done and away:
+            where = " and ".join(map(str, done))
+            raise PeerUnreachable(away[0].peer, away[0].step, f"does not answer; done at {where}, repeat it later")
+        if problems and not (done and all(isinstance(error, Answer) and error.status == 404 for error in problems)):
             raise problems[0]
 
     def set_rules(self, name: str, rules: Mapping[str, Any]) -> None:

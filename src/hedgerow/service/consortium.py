@@ -98,10 +98,16 @@ def read_consortium(path: Path) -> Consortium:
     return Consortium(name, (parties[0], parties[1], parties[2]), members, revoked)
 
 
-def _revocation(entry: dict[str, Any]) -> Revocation:
-    mark, since = str(entry["certificate"]).lower().replace(":", "").lstrip("0"), entry.get("since")
+def check_mark(text: str) -> str:
+    """What a certificate is revoked by, in the form in which it is compared."""
+    mark = text.lower().replace(":", "").lstrip("0")
     if not re.fullmatch("[0-9a-f]{1,64}", mark):
-        raise ValueError("a revoked certificate is named by its serial number or the SHA-256 of its key")
+        raise InputError(f"'{text[:80]}' is neither a serial number nor the SHA-256 of a key, in hexadecimal digits")
+    return mark
+
+
+def _revocation(entry: dict[str, Any]) -> Revocation:
+    mark, since = check_mark(str(entry["certificate"])), entry.get("since")
     if since is not None and not isinstance(since, datetime.datetime):
         raise ValueError("'since' of a revoked certificate is a date with a time")
     return Revocation(mark, since.replace(tzinfo=since.tzinfo or datetime.UTC) if since else None)
@@ -230,6 +236,7 @@ def init_consortium(consortium: Consortium, directory: Path, days: int, authorit
 
 def _party_text(number: int) -> str:
     return f"""# Settings of party {number}. Paths are relative to this file.
+# Settings stand above the first line in brackets.
 number = {number}
 consortium = "consortium.toml"
 identity = "."

@@ -503,26 +503,26 @@ class Jobs:
                 return
 
     def _catch_up(self) -> None:
-        """At the other parties: jobs that have ended at party 0, or never came there, end here as well."""
-        if self._settings.number == LEADER:
-            return
+        """Jobs that have ended at party 0, or never came there, end here as well; at party 0, those that another party
+        has ended."""
         with Session(self._engine) as session:
             query = select(Job.id, Job.created).where(Job.state.in_(("waiting", "queued")))
             open_jobs = list(session.execute(query))
         if not open_jobs:
             return
-        identifiers = [identifier for identifier, _ in open_jobs]
-        views = self._peers.call(LEADER, "POST", "/v1/peer/jobs/states", json={"identifiers": identifiers})
-        for identifier, created in open_jobs:
-            view = views.get(identifier)
-            if view is None:
-                age = (now().replace(tzinfo=None) - created.replace(tzinfo=None)).total_seconds()
-                if age > self._settings.patience_seconds:
-                    reason = f"party {LEADER} was not given this job"
-                    self._end(identifier, "failed", reason, only=("waiting", "queued"))
-            elif view["state"] in ("failed", "cancelled"):
-                reason = f"party {LEADER}: {view['error']}"
-                self._end(identifier, view["state"], reason, only=("waiting", "queued"))
+        asked = {"identifiers": [identifier for identifier, _ in open_jobs]}
+        for party in self._settings.others if self._settings.number == LEADER else (LEADER,):
+            views = self._peers.call(party, "POST", "/v1/peer/jobs/states", json=asked)
+            for identifier, created in open_jobs:
+                view = views.get(identifier)
+                if view is None:
+                    age = (now().replace(tzinfo=None) - created.replace(tzinfo=None)).total_seconds()
+                    if age > self._settings.patience_seconds:
+                        reason = f"party {party} was not given this job"
+                        self._end(identifier, "failed", reason, only=("waiting", "queued"))
+                elif view["state"] in ("failed", "cancelled"):
+                    reason = f"party {party}: {view['error']}"
+                    self._end(identifier, view["state"], reason, only=("waiting", "queued"))
 
     def _try_start(self, job: Job) -> None:
         """Start a job at all parties, or at none for now."""

@@ -43,6 +43,7 @@ class Readiness:
             "disk": None if free >= self._settings.reserve_bytes else f"only {free:,} bytes are free",
             "database": self._database(),
             "audit": self._heads.problem,
+            "settings": self._settings.problem,
             "certificate": None if left.days >= WARNING_DAYS else f"ends in {left.days} days",
         }
         for party in self._settings.others:

@@ -188,7 +188,10 @@ def read_storage_keys(entry: Mapping[str, Any], base: Path) -> Seal:
             place = Path(os.environ.get("CREDENTIALS_DIRECTORY", "")) if kind == "credential" else base
             text = (place / str(value)).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError, subprocess.SubprocessError) as error:
-        raise InputError(f"the storage key cannot be had from the {kind} ({type(error).__name__})") from None
+        source = " ".join(value) if isinstance(value, list) else value
+        remedy = "; systemd sets CREDENTIALS_DIRECTORY" if kind == "credential" else f"; it is looked for from {base}"
+        problem = f"the storage key cannot be had from the {kind} '{source}' ({type(error).__name__}){remedy}"
+        raise InputError(problem) from None
     try:
         keys = [bytes.fromhex(line) for line in text.split()]
     except ValueError:

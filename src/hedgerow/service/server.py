@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ..errors import HedgerowError
 from .app import Parts, caller_of, make_app
 from .audit import AuditLog
-from .chores import Chores
+from .chores import Chores, give_memory_back
 from .clock import now
 from .consortium import WARNING_DAYS, expiry
 from .database import open_database
@@ -36,7 +36,7 @@ from .lobby import Lobby
 from .peers import PartyConnections
 from .readiness import Probes, Readiness
 from .settings import PartySettings
-from .vault import Vault
+from .vault import Vault, hold
 
 HEADER_SECONDS = 10.0
 """How long a new caller may take to send a request's headers."""
@@ -191,6 +191,7 @@ class PartyServer:
     def __init__(self, settings: PartySettings) -> None:
         self.settings = settings
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = hold(settings.data)
         vault = Vault(settings.data, settings.seal)
         sealed = settings.data / "sealed"
         if settings.seal.keys and not sealed.exists():
@@ -218,7 +219,8 @@ class PartyServer:
         self._chores.add("settings", 1.0, self._reload_if_changed)
         self._chores.add("expiry", min(60.0, settings.countersign_seconds), self._expire)
         self._chores.add("inventory", 1.0, inventory.reconcile_if_wanted)
-        self._chores.add("audit heads", settings.countersign_seconds, self._exchange_heads)
+        self._chores.add("audit heads", settings.countersign_seconds, self._exchange_heads, first=2.0)
+        self._chores.add("memory", 10.0, give_memory_back)
         self._heads, self._datasets, self._inventory = heads, datasets, inventory
 
     def _expire(self) -> None:
@@ -298,6 +300,7 @@ class PartyServer:
             self._jobs.close()
             self._peers.close()
             self._engine.dispose()
+            self._lock.close()
             log.info("party has ended", extra={"party": self.settings.number})
 
 

@@ -14,6 +14,18 @@ from .disclosure import ACTIONS, Disclosure, names_match
 from .seal import Seal, read_storage_keys
 
 GIGABYTE = 1_000_000_000
+NUMBERS = {
+    "number",
+    "max_running",
+    "patience_seconds",
+    "max_rows",
+    "quota_gigabytes",
+    "reserve_gigabytes",
+    "keep_results_days",
+    "keep_models_days",
+    "countersign_seconds",
+    "probe_port",
+}
 NAMED = re.compile(rf"{NAME.pattern}/({NAME.pattern}|\*)")
 """``owner/name`` or ``owner/*``."""
 
@@ -63,6 +75,8 @@ class PartySettings:
     countersign_seconds: float = 60.0
     probe_port: int = 0
     seal: Seal = field(default_factory=Seal)
+    problem: str | None = None
+    """What is wrong with the files that were to be read anew."""
 
     @property
     def others(self) -> tuple[int, int]:
@@ -72,7 +86,12 @@ class PartySettings:
 
     def reload(self) -> None:
         """Read rules, members, certificates and revocations again; a file with a mistake changes nothing."""
-        fresh = read_settings(self.path)
+        try:
+            fresh = read_settings(self.path)
+        except InputError as error:
+            self.problem = str(error)
+            raise
+        self.problem = None
         self.rules, self.identity, self.disclosure = fresh.rules, fresh.identity, fresh.disclosure
         self.consortium = replace(fresh.consortium, parties=self.consortium.parties)
 
@@ -80,6 +99,15 @@ class PartySettings:
     def files(self) -> tuple[Path, ...]:
         """What :meth:`reload` reads."""
         return (self.path, self.consortium_path, self.identity.certificate, self.identity.key)
+
+    def limits(self, who: str, action: str, datasets: Sequence[str]) -> tuple[int | None, int | None] | None:
+        """Most rows and greatest height that the rules allow somebody, None where no rule covers these datasets."""
+        found = [rule for rule in self.rules if rule.covers(who, action, datasets, 0, 0)]
+        if not found:
+            return None
+        most = [[getattr(rule, name) for rule in found] for name in ("max_rows", "max_height")]
+        rows, height = (None if None in values else max(values) for values in most)
+        return rows, height
 
     def allow(self, who: str, action: str, datasets: Sequence[str], rows: int = 0, height: int = 0) -> Rule | None:
         """The rule that allows a request; one without approval is preferred. ``None`` means no."""
@@ -113,10 +141,20 @@ def read_settings(path: Path) -> PartySettings:
     unknown = set(content) - known
     if unknown:
         raise InputError(f"{path}: unknown setting {', '.join(sorted(unknown))}")
+    for name in NUMBERS & set(content):
+        if isinstance(content[name], bool) or not isinstance(content[name], int | float):
+            raise InputError(f"{path}: {name} must be a number, not {content[name]!r}")
+    if not isinstance(content.get("rule", []), list):
+        raise InputError(f"{path}: write rules as [[rule]], with two brackets")
+    for where in (content.get("disclosure", {}), *content.get("rule", [])):
+        misplaced = (known - {"max_rows"}) & set(where)
+        if misplaced:
+            names = ", ".join(sorted(misplaced))
+            raise InputError(f"{path}: {names} belongs above the first line in brackets, not into a [table]")
     try:
         number = int(content["number"])
         data = base / str(content.get("data", "data"))
-        rules = tuple(_rule(path, entry) for entry in content.get("rule", []))
+        rules = tuple(_rule(f"{path}: rule {k}", entry) for k, entry in enumerate(content.get("rule", []), start=1))
         consortium_path = base / str(content.get("consortium", "consortium.toml"))
         consortium = read_consortium(consortium_path)
         seal = read_storage_keys(content.get("storage_key", {}), base)
@@ -152,25 +190,30 @@ def read_settings(path: Path) -> PartySettings:
     return settings
 
 
-def _rule(path: Path, entry: dict[str, object]) -> Rule:
+def _rule(path: str, entry: dict[str, object]) -> Rule:
     fields = dict(entry)
     datasets = fields.pop("datasets", None)
     if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
-        raise InputError(f"{path}: a rule needs a list of datasets")
+        raise InputError(f"{path} needs a list of datasets")
     for name in datasets:
         if name != "*" and not NAMED.fullmatch(name):
             raise InputError(
-                f"{path}: a rule names the dataset '{name[:80]}' without its owner, and several owners may have one of "
+                f"{path} names the dataset '{name[:80]}' without its owner, and several owners may have one of "
                 f'that name: write "OWNER/{name[:80]}", or "OWNER/*" for all of an owner\'s; \'hedgerow datasets\' '
                 "shows the owners"
             )
     unknown = set(fields) - {"who", "action", "max_rows", "max_height", "approval"}
     if unknown:
-        raise InputError(f"{path}: unknown field in a rule: {', '.join(sorted(unknown))}")
+        raise InputError(f"{path} has an unknown field: {', '.join(sorted(unknown))}")
     if fields.get("action") not in ACTIONS:
-        raise InputError(f"{path}: a rule's action must be one of {', '.join(ACTIONS)}")
+        raise InputError(f"{path}: the action must be one of {', '.join(ACTIONS)}, not {fields.get('action')!r}")
     if fields["action"] == "reveal" and fields.get("approval"):
         raise InputError(f"{path}: revealing has no approval; leave the rule out until it is wanted")
     if not isinstance(fields.get("who"), str):
-        raise InputError(f"{path}: a rule must say who")
+        raise InputError(f"{path} must say who")
+    for name in ("max_rows", "max_height"):
+        if name in fields and (isinstance(fields[name], bool) or not isinstance(fields[name], int)):
+            raise InputError(f"{path}: {name} must be a whole number, not {fields[name]!r}")
+    if not isinstance(fields.get("approval", False), bool):
+        raise InputError(f"{path}: approval must be true or false, not {fields['approval']!r}")
     return Rule(datasets=tuple(datasets), **fields)  # type: ignore[arg-type]

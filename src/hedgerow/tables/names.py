@@ -58,7 +58,7 @@ class NameKey:
         except (OSError, ValueError):
             secret = b""
         if len(secret) != KEY_BYTES:
-            raise InputError(f"{path} is no key of names: {2 * KEY_BYTES} hexadecimal digits are needed")
+            raise InputError(f"{path} is no key of this kind: {2 * KEY_BYTES} hexadecimal digits are needed")
         return NameKey(secret)
 
     @property
