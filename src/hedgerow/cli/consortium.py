@@ -124,7 +124,7 @@ def renew(
         revocations = [Revocation(marks(load_certificate(old))[0], since)]
     names = [party_name(int(who[-1]))] if place.parent == directory else member_names(who, consortium.members[who])
     write_identity(authority, names, place, days)
-    revoke_certificates(directory, revocations)
+    (place / "consortium.toml").write_text(revoke_certificates(directory, revocations).text(), encoding="utf-8")
     show(directory)
     ends = f"in {overlap_days} days" if overlap_days else "now"
     screen.notes().print(f"the old certificate of {who} ends {ends}; hand out {place} and consortium.toml to everybody")

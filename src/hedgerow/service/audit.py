@@ -54,7 +54,7 @@ class AuditLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._cut_torn_line()
         self._hashes = verify(path)
         self._late: deque[tuple[str, str, dict[str, Any]]] = deque()
@@ -83,13 +83,15 @@ class AuditLog:
 
     def append(self, actor: str, action: str, **facts: Any) -> None:
         """Write one line and wait until it is on disk."""
-        self._write_late()
-        self._write(actor, action, facts)
+        with self._lock:
+            self._write_late()
+            self._write(actor, action, facts)
 
     def _write_late(self) -> None:
-        while self._late:
-            self._write(*self._late[0])
-            self._late.popleft()
+        with self._lock:
+            while self._late:
+                self._write(*self._late[0])
+                self._late.popleft()
 
     def _write(self, actor: str, action: str, facts: dict[str, Any]) -> None:
         with self._lock:

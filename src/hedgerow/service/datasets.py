@@ -271,8 +271,10 @@ class Datasets:
         it."""
         with Session(self._engine) as session, session.begin():
             dataset = session.get(Dataset, identifier)
-            if dataset is not None:
-                dataset.state = "orphaned"
+            # Its owner may have withdrawn it here meanwhile.
+            if dataset is None or dataset.state not in ("complete", "registered"):
+                return
+            dataset.state = "orphaned"
         self.on_withdrawal([identifier])
 
     def states(self, identifiers: Sequence[str]) -> dict[str, str]:
@@ -287,7 +289,8 @@ class Datasets:
             waiting = Dataset.state.in_(("uploading", "complete", "claimed"))
             query = select(Dataset.id).where(waiting, Dataset.created < now() - EXPIRY)
             old = list(session.scalars(query))
-            ended = select(Dataset).where(Dataset.state == "registered", Dataset.expires < now())
+            kept = Dataset.state.in_(("registered", "orphaned"))
+            ended = select(Dataset).where(kept, Dataset.expires < now())
             over = [(dataset.id, dataset.owner, dataset.full_name) for dataset in session.scalars(ended)]
         for identifier in old:
             self._forget(identifier, "dropped")

@@ -11,6 +11,7 @@ import signal
 import socket
 import ssl
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -85,6 +86,9 @@ class JsonLines(logging.Formatter):
         entry |= {name: value for name, value in record.__dict__.items() if name not in _PLAIN}
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
+            places = traceback.extract_tb(record.exc_info[2])
+            if places:
+                entry["where"] = f"{Path(places[-1].filename).name}:{places[-1].lineno}"
         return json.dumps(entry, default=str)
 
 
