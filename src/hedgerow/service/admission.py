@@ -36,7 +36,6 @@ class Admitted:
     datasets: tuple[Dataset, ...]
     approvals: tuple[str, ...]
     charge: int
-    applied: Applied
 
     @property
     def names(self) -> list[str]:
@@ -81,7 +80,7 @@ class Admission:
         approvals = self._check_training(caller.name, spec, facts, tables, applied)
         charge = limits.min_rows if places["count_first"] else 0
         self._check_charge(caller.name, charge, applied)
-        return Admitted(spec, "train", tuple(tables), approvals, charge, applied)
+        return Admitted(spec, "train", tuple(tables), approvals, charge)
 
     def _check_training(
         self, who: str, spec: dict[str, Any], facts: ModelFacts, tables: Sequence[Dataset], applied: Applied
@@ -125,7 +124,7 @@ class Admission:
         if action == "evaluate":
             charge = min(rows, max(applied.limits.min_evaluation_rows, facts.shape.classes**2))
         self._check_charge(caller.name, charge, applied)
-        return Admitted(spec, action, tuple(tables), approvals, charge, applied)
+        return Admitted(spec, action, tuple(tables), approvals, charge)
 
     def _check_prediction(
         self, who: str, kind: str, model: Job, facts: ModelFacts, rows: int, tables: Sequence[Dataset]
@@ -152,7 +151,7 @@ class Admission:
         with Session(self._engine) as session:
             spent = select(func.sum(Charge.amount)).where(Charge.who == who, Charge.day == today())
             total = int(session.scalar(spent) or 0)
-        if total + charge > applied.limits.predictions_per_day:
+        if charge and total + charge > applied.limits.predictions_per_day:
             left = max(0, applied.limits.predictions_per_day - total)
             raise applied.refuse("predictions_per_day", f"{charge} were asked for, {left} are left today (UTC)")
 
@@ -171,7 +170,11 @@ class Admission:
             known = self._settings.limits(who, action, names)
             problem = f"party {self._settings.number}'s policy does not allow {who} to {action} on this"
             if known is not None:
-                most = [f"{n} {value}" for n, value in zip(("max_rows", "max_height"), known, strict=True) if value]
+                most = [
+                    f"{n} {value}"
+                    for n, value in zip(("max_rows", "max_height"), known, strict=True)
+                    if value is not None
+                ]
                 problem += f": its rules have {', '.join(most)}, this has {rows} rows and height {height}"
             raise Forbidden(problem)
         return rule.approval

@@ -112,7 +112,7 @@ class Heads:
                 problems.append(str(error))
                 log.error("the audit log is not what another party has seen", extra={"peer": party})
                 continue
-            if anew:
+            if restored.exists():
                 receipt["restored"] = restored.read_text()
             _check_receipt(self._settings, party, receipt)
             write_private(receipts_path(self._settings.data), json.dumps(receipts | {str(party): receipt}))
