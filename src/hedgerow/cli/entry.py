@@ -29,8 +29,9 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     if debug:
         sys.argv.remove("--debug")
-    if sys.argv[1:3] == ["party", "serve"]:
-        # A service's standard error is its log, from the first line on.
+    serving = sys.argv[1:3] == ["party", "serve"]
+    if serving:
+        # A service's standard error is its log, from the first line on, and that of its jobs as well.
         os.environ["HEDGEROW_LOG"] = "json"
     before = signal.signal(signal.SIGINT, _interrupt)
     try:
@@ -44,7 +45,7 @@ def main() -> None:
         if debug:
             traceback.print_exc()
         _told.set()
-        if os.environ.get("HEDGEROW_LOG") == "json":
+        if serving:
             message = json.dumps({"level": "error", "logger": "hedgerow", "message": message})
         else:
             message = f"hedgerow: {message}"
@@ -52,6 +53,8 @@ def main() -> None:
         sys.exit(code)
     finally:
         signal.signal(signal.SIGINT, before)
+        if serving:
+            os.environ.pop("HEDGEROW_LOG", None)
 
 
 def _judge(error: BaseException) -> tuple[str, int]:
