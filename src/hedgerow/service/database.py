@@ -92,8 +92,11 @@ class Charge(Base):
 def open_database(url: str) -> Engine:
     """Connect, and bring the tables to the newest version. What is wrong with the database is said in one line."""
     try:
-        shown = make_url(url).render_as_string(hide_password=True)
-        engine = create_engine(url, pool_pre_ping=True)
+        known = make_url(url)
+        shown = known.render_as_string(hide_password=True)
+        # Opening a file is cheap, a server is asked less often; what a crowd needed is closed again in either case.
+        kept = 2 if known.get_backend_name() == "sqlite" else 5
+        engine = create_engine(url, pool_pre_ping=True, pool_size=kept, max_overflow=40)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         driver = getattr(error, "name", None) or url.partition(":")[0]
         remedy = "pip install 'hedgerow[postgres]', and write postgresql+psycopg://…"
