@@ -248,6 +248,18 @@ def test_a_line_that_finds_no_room_is_written_before_the_next(tmp_path, monkeypa
     assert actions == ["one", "two", "three"]
 
 
+def test_a_line_that_a_crash_left_unfinished_stops_no_start(tmp_path):
+    deployment = Deployment(tmp_path / "c")
+    data = deployment.root / "party0" / "data"
+    data.mkdir()
+    AuditLog(data / "audit.jsonl").append("clinic", "upload")
+    with (data / "audit.jsonl").open("ab") as file:
+        file.write(b'{"time": "2026-')
+    deployment.start(0)
+    assert deployment.stop()[0] == 0
+    verify(data / "audit.jsonl")
+
+
 def test_many_write_to_the_log_at_once(tmp_path):
     log = AuditLog(tmp_path / "audit.jsonl")
 

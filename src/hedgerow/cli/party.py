@@ -40,11 +40,11 @@ def serve(config: Config = HERE) -> None:
 @app.command(short_help="Check the audit log and print it.")
 def audit(config: Config = HERE) -> None:
     """Check the chain of the audit log against what the other parties countersigned, and print it."""
-    from ..service.heads import verify_against_signatures
+    from ..service.heads import audit_path, verify_against_signatures
 
     settings = read_settings(config)
     found, receipts = verify_against_signatures(settings)
-    path = settings.data / "audit.jsonl"
+    path = audit_path(settings.data)
     if path.exists():
         print(path.read_text(encoding="utf-8"), end="")
     screen.notes().print(f"the chain is intact: {len(found)} lines, last hash {found.last}")

@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlalchemy import Engine, insert, select
 
 from ..errors import InputError
+from ..tables.private import write_private
 from .clock import now
 from .database import Base, open_database
 from .settings import PartySettings
@@ -128,5 +129,4 @@ def restore(settings: PartySettings, source: Path) -> None:
         path.unlink()
     for path in settings.data.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    (settings.data / "restored").write_text(now().isoformat())
-    (settings.data / "restored").chmod(0o600)
+    write_private(settings.data / "restored", now().isoformat())

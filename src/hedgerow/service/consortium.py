@@ -18,9 +18,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
 from ..errors import InputError
-from ..tables.private import write_private as replace_private
+from ..tables.private import write_private
 from ..transport import Authority, Identity
-from ..transport.certificate import Revocation, marks, party_name, write_private
+from ..transport.certificate import Revocation, marks, party_name
 from .clock import now
 
 ROLES = ("owner", "analyst")
@@ -180,7 +180,7 @@ def encrypt_key(identity: Identity, passphrase: bytes) -> None:
         serialization.PrivateFormat.PKCS8,
         serialization.BestAvailableEncryption(passphrase),
     )
-    replace_private(identity.key, content)
+    write_private(identity.key, content)
 
 
 def load_certificate(path: Path) -> x509.Certificate:

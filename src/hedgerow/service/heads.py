@@ -90,7 +90,7 @@ class Heads:
 
     def exchange(self, audit: AuditLog) -> None:
         """Show the others what has come since they last looked; what they have seen must be in this party's log."""
-        found, path = audit.hashes, self._settings.data / "audit.jsonl"
+        found, path = audit.hashes, audit_path(self._settings.data)
         restored = self._settings.data / "restored"
         problems = []
         for party in self._settings.others:
@@ -122,6 +122,11 @@ class Heads:
         """Whether both others have taken note that this party was restored."""
         receipts, restored = _read(receipts_path(self._settings.data)), self._settings.data / "restored"
         return all(receipts.get(str(p), {}).get("restored") == restored.read_text() for p in self._settings.others)
+
+
+def audit_path(data: Path) -> Path:
+    """Where a party's audit log lies."""
+    return data / "audit.jsonl"
 
 
 def receipts_path(data: Path) -> Path:
@@ -160,10 +165,14 @@ def _check_receipt(settings: PartySettings, signer: int, receipt: dict[str, Any]
 
 def verify_against_signatures(settings: PartySettings) -> tuple[Hashes, dict[int, dict[str, Any]]]:
     """Check a party's whole log, and that it contains all that others signed; returns its hashes and the signatures."""
-    path = settings.data / "audit.jsonl"
-    found = verify(path)
+    found = verify(audit_path(settings.data))
+    return found, check_signatures(settings, found)
+
+
+def check_signatures(settings: PartySettings, found: Hashes) -> dict[int, dict[str, Any]]:
+    """Check that a log whose chain is intact contains all that others signed; returns the signatures."""
     receipts = {int(party): receipt for party, receipt in _read(receipts_path(settings.data)).items()}
     for party, receipt in receipts.items():
         _check_receipt(settings, party, receipt)
-        check_contains(path, found, receipt["count"], receipt["head"], f"party {party}")
-    return found, receipts
+        check_contains(audit_path(settings.data), found, receipt["count"], receipt["head"], f"party {party}")
+    return receipts

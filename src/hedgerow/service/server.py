@@ -30,7 +30,7 @@ from .consortium import WARNING_DAYS, expiry
 from .database import open_database
 from .datasets import Datasets
 from .gate import Gate
-from .heads import Heads, verify_against_signatures
+from .heads import Heads, audit_path, check_signatures
 from .inventory import Inventory
 from .jobs import Jobs
 from .lobby import Lobby
@@ -203,8 +203,9 @@ class PartyServer:
             vault.reseal()
             sealed.touch(mode=0o600)
         engine = open_database(settings.database)
-        verify_against_signatures(settings)
-        self._audit = audit = AuditLog(settings.data / "audit.jsonl")
+        # The log first: it cuts off a line that a crash left unfinished.
+        self._audit = audit = AuditLog(audit_path(settings.data))
+        check_signatures(settings, audit.hashes)
         self._peers = PartyConnections(settings.consortium, settings.identity, min(10.0, settings.patience_seconds))
         address = settings.consortium.parties[settings.number]
         self._gate = Gate(address.host, address.party, settings.number)

@@ -119,25 +119,7 @@ def read_settings(path: Path) -> PartySettings:
     """Parse ``party.toml``; every mistake is named."""
     content = read_toml(path)
     base = path.resolve().parent
-    known = {
-        "number",
-        "consortium",
-        "identity",
-        "data",
-        "database",
-        "max_running",
-        "patience_seconds",
-        "max_rows",
-        "rule",
-        "disclosure",
-        "quota_gigabytes",
-        "reserve_gigabytes",
-        "keep_results_days",
-        "keep_models_days",
-        "countersign_seconds",
-        "probe_port",
-        "storage_key",
-    }
+    known = NUMBERS | {"consortium", "identity", "data", "database", "rule", "disclosure", "storage_key"}
     unknown = set(content) - known
     if unknown:
         raise InputError(f"{path}: unknown setting {', '.join(sorted(unknown))}")

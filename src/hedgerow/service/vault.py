@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import InputError
-from ..models import ModelFacts, PartyModel
+from ..models import PartyModel
 from ..models.store import manifest_bytes, party_of_bytes
 from ..models.store import share_bytes as tree_bytes
 from ..sharing import RING64, ArithmeticShare
@@ -161,10 +161,6 @@ class Vault:
         except FileNotFoundError:
             raise InputError("this party has lost its part of the model") from None
         return party_of_bytes(manifest, content, str(directory), checked=name != SHOWN)
-
-    def facts(self, identifier: str) -> ModelFacts:
-        """A model's public facts."""
-        return self._party_model(identifier, "shares.npz", "model").facts
 
     def write_result(self, path: Path, identifier: str, content: bytes) -> None:
         """Put a result's shares into a file."""
