@@ -68,15 +68,14 @@ def jobs(
 ) -> None:
     """Everybody's jobs at this party, newest first."""
     client, settings = _operator(config)
-    found = [job for job in client.jobs(settings.number) if job["waits_for"] or not waiting]
+    show_jobs([job for job in client.jobs(settings.number) if job["waits_for"] or not waiting], as_json)
+
+
+def show_jobs(found: list[dict[str, Any]], as_json: bool) -> None:
+    """A table of jobs; a party that sees another state than the rest is named."""
     if as_json:
         screen.print_json(found)
-    else:
-        show_jobs(found)
-
-
-def show_jobs(found: list[dict[str, Any]]) -> None:
-    """A table of jobs; a party that sees another state than the rest is named."""
+        return
     shown = Screen()
     for heading in ("job", "what", "state", "remark"):
         shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
@@ -105,15 +104,14 @@ def _what(job: dict[str, Any]) -> str:
 def datasets(config: Config = HERE, as_json: screen.AsJson = False) -> None:
     """All datasets that this party holds a share of."""
     client, settings = _operator(config)
-    found = client.datasets(settings.number)
+    show_datasets(client.datasets(settings.number), as_json)
+
+
+def show_datasets(found: list[dict[str, Any]], as_json: bool) -> None:
+    """A table of datasets."""
     if as_json:
         screen.print_json(found)
-    else:
-        show_datasets(found)
-
-
-def show_datasets(found: list[dict[str, Any]]) -> None:
-    """A table of datasets."""
+        return
     shown = Screen()
     for heading in ("name", "rows", "columns", "rules"):
         shown.add_column(heading)

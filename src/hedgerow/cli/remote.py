@@ -126,11 +126,7 @@ def rules(
 
 def uses(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """As a data owner: what used your data, how it ended, and what waits for your approval."""
-    found = Client(consortium, identity).uses()
-    if as_json:
-        screen.print_json(found)
-    else:
-        show_jobs(found)
+    show_jobs(Client(consortium, identity).uses(), as_json)
 
 
 def delete(
@@ -160,11 +156,7 @@ def datasets(
     consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
 ) -> None:
     """The datasets you own or may train on at all three parties."""
-    found = Client(consortium, identity).datasets()
-    if as_json:
-        screen.print_json(found)
-        return
-    show_datasets(found)
+    show_datasets(Client(consortium, identity).datasets(), as_json)
 
 
 def submit(
@@ -239,11 +231,7 @@ def _number(text: str) -> float:
 
 def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """Your jobs, as the parties in reach see them; where one sees another state, it is named."""
-    found = Client(consortium, identity).jobs()
-    if as_json:
-        screen.print_json(found)
-    else:
-        show_jobs(found)
+    show_jobs(Client(consortium, identity).jobs(), as_json)
 
 
 def watch(
