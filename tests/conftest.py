@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hedgerow.runtime import PartyProcesses
+from hedgerow.parties import PartyProcesses
 
 settings.register_profile(
     "hedgerow", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

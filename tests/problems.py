@@ -3,12 +3,13 @@
 import numpy as np
 
 import tables
+from hedgerow.parties.threads import ThreadParties
+from hedgerow.parties.training import train_tree
 from hedgerow.reference.tree import expand, fast_rule, train
-from hedgerow.sharing import RING64, reconstruct, split
-from hedgerow.testing import LocalParties
-from hedgerow.trees.model import decode, reconstruct_tree
-from hedgerow.trees.shape import TreeShape
-from hedgerow.trees.train import train_tree
+from hedgerow.shares import reconstruct
+from hedgerow.trees.opened import reconstruct_root
+from hedgerow.trees.problem import Problem
+from hedgerow.trees.table import TrainingTable
 
 KINDS = ("classes", "categories", "weights", "rules", "regression", "class weights")
 
@@ -47,45 +48,51 @@ def draw(seed, kinds, most_rows=34, most_attributes=4, most_height=3):
         options["min_samples_split"] = int(generator.choice([2, 5, 100]))
         options["min_samples_leaf"] = int(generator.choice([1, 2, 6]))
         options["min_impurity_decrease"] = str(generator.choice(["0", "0.01", "0.1", "0.003"]))
-    shape = TreeShape(n, m, height, max(1, int(x.max()).bit_length()), classes, **options)
-    return x, y, weights, shape
+    problem = Problem(n, m, height, max(1, int(x.max()).bit_length()), classes, **options)
+    return x, y, weights, problem
 
 
-def program(ctx, x, y, weights, shape):
+def program(ctx, table, problem):
     """What every party runs."""
-    return train_tree(ctx, x, y, shape, weights=weights)
+    return train_tree(ctx, table, problem)
 
 
-def shares(x, y, weights, shape):
+def shares(x, y, weights, problem):
     """The arguments of :func:`program`."""
-    heavy = [None] * 3 if weights is None else split(weights.astype(np.uint64), RING64)
-    return split(x.astype(np.uint64).reshape(-1), RING64), split(y.astype(np.uint64), RING64), heavy, [shape] * 3
+    return tables_of(x, y, weights), [problem] * 3
 
 
-def train_secure(x, y, weights, shape, parties=None):
+def tables_of(x, y, weights=None):
+    """What three parties hold of a plain table."""
+    return TrainingTable.split(
+        x.astype(np.uint64), y.astype(np.uint64), None if weights is None else weights.astype(np.uint64)
+    )
+
+
+def train_secure(x, y, weights, problem, parties=None):
     """The three parties' shares of the tree."""
-    results = (parties or LocalParties()).run(program, *shares(x, y, weights, shape))
+    results = (parties or ThreadParties()).run(program, *shares(x, y, weights, problem))
     return [getattr(result, "result", result) for result in results]
 
 
 def opened(parts):
-    return decode(reconstruct_tree(parts))
+    return reconstruct_root(parts)
 
 
-def masses(y, weights, shape):
+def masses(y, weights, problem):
     """Every row's weight, class weights included."""
     own = np.ones(len(y), np.int64) if weights is None else weights.astype(np.int64)
-    return own * np.array(shape.class_weights)[y] if shape.class_weights else own
+    return own * np.array(problem.class_weights)[y] if problem.class_weights else own
 
 
-def twin(x, y, weights, shape):
+def twin(x, y, weights, problem):
     """The plaintext twin's tree."""
-    features = expand(x, shape.categories or (0,) * len(x))
-    return train(features, y, shape.height, fast_rule, shape.problem, masses(y, weights, shape))
+    features = expand(x, problem.categories or (0,) * len(x))
+    return train(features, y, problem.height, fast_rule, problem.twin_rules, masses(y, weights, problem))
 
 
 def counts_by_leaf(parts):
     """Opened counts of all leaves, sorted."""
-    numbers = reconstruct([part.leaves[0] for part in parts])
+    numbers = reconstruct([part.leaves.number for part in parts])
     columns = [reconstruct([part.counts[c] for part in parts]) for c in range(len(parts[0].counts))]
     return sorted(tuple(int(c[i]) for c in columns) for i in range(len(numbers)) if int(numbers[i]))

@@ -32,7 +32,7 @@ from hedgerow.service.runner import session_of
 from hedgerow.service.server import Repeats
 from hedgerow.service.settings import read_settings
 from hedgerow.tables import Column, Schema
-from hedgerow.transport import Agreement, Authority, Patience, connect, listen
+from hedgerow.transport import Authority, SessionTerms, Timeouts, connect, listen
 from hedgerow.transport.certificate import Revocation, marks, party_name
 from hedgerow.transport.frame import Header, Kind
 from hedgerow.transport.socket import _HELLO, _NAME, PROTOCOL_VERSION
@@ -372,10 +372,10 @@ def test_posing_as_a_party_in_the_handshake_ends_no_run(tmp_path):
     poser = load_identity(stranger)
     servers = [listen(("127.0.0.1", 0)) for _ in range(3)]
     addresses = [server.getsockname() for server in servers]
-    agreement, found = Agreement(b"s" * 16, b"c" * 32), {}
+    agreement, found = SessionTerms(b"s" * 16, b"c" * 32), {}
 
     def run(party):
-        found[party] = connect(party, servers[party], addresses, agreement, identities[party], Patience(10.0))
+        found[party] = connect(party, servers[party], addresses, agreement, identities[party], Timeouts(10.0))
 
     first = threading.Thread(target=run, args=(0,))
     first.start()

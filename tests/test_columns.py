@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 import hedgerow
 import problems
 from hedgerow.errors import InputError, MissingValueWarning
-from hedgerow.estimators import Wish, prepare
+from hedgerow.estimators import TrainingRules, prepare
 from hedgerow.models import reveal_tree
 from hedgerow.tables import Column, Schema, encode, encode_doubled, merge_schemas, propose_category, propose_column
 from hedgerow.tables.fixed import is_missing_test
+from hedgerow.tables.frame import PlainTable
 from hedgerow.tables.schema import schema_text
 
 
 def train_plain(names, columns, labels, wish, **options):
     """A table trained by three parties in this process, opened with counts."""
-    prepared = prepare(names, columns, "y", labels, wish, **options)
-    parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, prepared.facts.shape)
+    prepared = prepare(PlainTable(names, columns), "y", labels, wish, **options)
+    parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, prepared.facts.problem)
     return prepared, reveal_tree(parts, prepared.facts, counts=True)
 
 
@@ -51,9 +52,9 @@ def test_thirty_tables_with_gaps_equal_a_twin_that_puts_them_below_all(block):
         labels = generator.integers(0, 2, n)
         labels[0], labels[1] = 0, 1
         names = [f"x{j}" for j in range(m)]
-        prepared, tree = train_plain(names, plain, labels, Wish(3))
+        prepared, tree = train_plain(names, plain, labels, TrainingRules(3))
         low = np.stack([np.where(np.isnan(column), -1000, column) for column in plain])
-        below = problems.twin(low.astype(np.int64) + 1000, labels, None, prepared.facts.shape)
+        below = problems.twin(low.astype(np.int64) + 1000, labels, None, prepared.facts.problem)
         assert _same(tree.root, below, prepared.facts.schema), seed
         gaps = [np.nan if column.missing else 0.0 for column in prepared.facts.schema.attributes]
         new = np.concatenate([np.stack(plain, axis=1), [gaps], np.full((1, m), -20.0)])
@@ -78,7 +79,7 @@ def _same(ours, twins, schema):
 
 def _follow(node, row):
     while hasattr(node, "if_true"):
-        value = row[node.attribute]
+        value = row[node.feature]
         threshold = (node.threshold - 2000) / 2
         passes = np.isnan(value) or (node.threshold >= 1500 and value < threshold)
         node = node.if_true if passes else node.if_false
@@ -90,10 +91,10 @@ def test_categories_in_words():
     ages = np.array([1.5, np.nan, 3, np.nan, 5, np.nan])
     labels = np.array(["yes", "yes", "no", "maybe", "no", "maybe"])
     prepared, tree = train_plain(
-        ["colour", "age"], [colours, ages], labels, Wish(3), categorical=["colour"], insisted=["colour"]
+        ["colour", "age"], [colours, ages], labels, TrainingRules(3), categorical=["colour"], insisted=["colour"]
     )
     assert prepared.facts.schema.attributes[0].categories == ("blue", "green", "red")
-    assert [prepared.facts.shape.classes, prepared.facts.shape.categories] == [3, (4, 0)]
+    assert [prepared.facts.problem.classes, prepared.facts.problem.categories] == [3, (4, 0)]
     text = tree.export_text()
     assert "|--- colour = red\n" in text
     assert "|--- colour is missing\n" in text
@@ -211,19 +212,21 @@ def test_large_whole_numbers_with_gaps_stay_whole():
 
 
 def weighted(x, y, weights, **options):
-    return prepare(["a"], [np.asarray(x)], "y", np.asarray(y), Wish(2, **options), weights=np.asarray(weights))
+    return prepare(
+        PlainTable(["a"], [np.asarray(x)]), "y", np.asarray(y), TrainingRules(2, **options), weights=np.asarray(weights)
+    )
 
 
 def test_weights_and_class_weights():
     x, y = [1, 2, 3, 4], ["p", "q", "q", "q"]
     prepared = weighted(x, y, [1, 0, 3, 2])
-    assert (prepared.facts.shape.weight_bits, prepared.weights.tolist()) == (2, [1, 0, 3, 2])
+    assert (prepared.facts.problem.weight_bits, prepared.weights.tolist()) == (2, [1, 0, 3, 2])
     prepared = weighted(x, y, [1, 1, 1, 1], class_weight={"p": 1.5, "q": 0.5})
-    assert (prepared.facts.shape.class_weights, prepared.rounding) == ((3, 1), {})
+    assert (prepared.facts.problem.class_weights, prepared.rounding) == ((3, 1), {})
     prepared = weighted(x, y, [1, 1, 1, 1], class_weight="balanced")
-    assert (prepared.facts.shape.class_weights, prepared.weights.tolist()) == ((), [3, 1, 1, 1])
+    assert (prepared.facts.problem.class_weights, prepared.weights.tolist()) == ((), [3, 1, 1, 1])
     prepared = weighted(x, y, [1, 1, 1, 1], class_weight={"p": 1e9})
-    assert prepared.facts.shape.class_weights == (65535, 1)
+    assert prepared.facts.problem.class_weights == (65535, 1)
     assert prepared.rounding["class_weight"] > 0.9
     with pytest.raises(InputError, match="nothing to learn from"):
         weighted(x, y, [0, 0, 0, 0])
@@ -242,8 +245,8 @@ def test_weights_and_class_weights():
 @pytest.mark.parametrize("counts", [(331, 332, 337), (250, 251, 499), (500, 500), (1, 1000)])
 def test_balanced_weights_fit_and_their_bits_tell_nothing(counts):
     y = np.repeat(np.arange(len(counts)), counts)
-    prepared = prepare(["a"], [np.arange(len(y))], "y", y, Wish(2, class_weight="balanced"))
-    assert prepared.facts.shape.weight_bits == 11
+    prepared = prepare(PlainTable(["a"], [np.arange(len(y))]), "y", y, TrainingRules(2, class_weight="balanced"))
+    assert prepared.facts.problem.weight_bits == 11
     weighed = [int(prepared.weights[y == c].sum()) for c in range(len(counts))]
     assert max(weighed) / min(weighed) < 1.05 + prepared.rounding.get("class_weight", 0)
 
@@ -253,7 +256,7 @@ def test_the_least_decrease_of_a_regression_is_in_the_targets_own_units():
 
     x, y = np.arange(8.0), np.array([1.0, 1.1, 1.2, 1.3, 2.0, 2.1, 2.2, 2.3])
     for least in (0.0, 0.01, 0.1, 0.3):
-        _, tree = train_plain(["a"], [x], y, Wish(3, "fast", 2, 1, least, regression=True))
+        _, tree = train_plain(["a"], [x], y, TrainingRules(3, "fast", 2, 1, least, regression=True))
         theirs = DecisionTreeRegressor(max_depth=3, min_impurity_decrease=least).fit(x[:, None], y)
         leaves = sum(node.children is None for node, _ in tree._walk())
         assert leaves == theirs.get_n_leaves()
@@ -262,21 +265,24 @@ def test_the_least_decrease_of_a_regression_is_in_the_targets_own_units():
 
 def test_targets_take_the_bits_that_exactness_leaves():
     x, y = np.arange(1000.0), np.linspace(-3, 3, 1000) ** 3
-    prepared = prepare(["a"], [x], "y", y, Wish(2, regression=True))
+    prepared = prepare(PlainTable(["a"], [x]), "y", y, TrainingRules(2, regression=True))
     label = prepared.facts.target_column
     assert (label.kind, label.signed, label.bits) == ("target", True, 39)
     assert 0 < prepared.rounding["y"] < 1e-9
-    exact = prepare(["a"], [x], "y", np.round(y, 2), Wish(2, regression=True))
+    exact = prepare(PlainTable(["a"], [x]), "y", np.round(y, 2), TrainingRules(2, regression=True))
     assert exact.rounding == {}
     assert exact.facts.target_column.decimals == 2
     with pytest.raises(InputError, match="class_weight needs classes"):
-        prepare(["a"], [x], "y", y, Wish(2, regression=True, class_weight={1: 2}))
+        prepare(PlainTable(["a"], [x]), "y", y, TrainingRules(2, regression=True, class_weight={1: 2}))
     schema = Schema((Column("a", bits=10), Column("y", "target", 1, 12, True)))
-    assert prepare(["a"], [x], "y", y, Wish(2, regression=True), schema).facts.shape.target_bits == 12
+    assert (
+        prepare(PlainTable(["a"], [x]), "y", y, TrainingRules(2, regression=True), schema).facts.problem.target_bits
+        == 12
+    )
     with pytest.raises(InputError, match="1,500 different values"):
-        prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2))
+        prepare(PlainTable(["a"], [np.arange(1500.0)]), "y", np.arange(1500.0), TrainingRules(2))
     with pytest.raises(InputError, match="at most 1,000"):
-        prepare(["a"], [np.arange(1500.0)], "y", np.arange(1500.0), Wish(2), insisted=["y"])
+        prepare(PlainTable(["a"], [np.arange(1500.0)], asked=["y"]), "y", np.arange(1500.0), TrainingRules(2))
 
 
 def test_errors_know_targets_that_are_not_on_the_trained_grid():
@@ -299,14 +305,14 @@ def test_exported_limits_lie_between_the_trained_values():
     for scale in (10, 100, 1000):
         x = np.round(np.arange(1, 301) / scale, 3)[:, None]
         y = generator.integers(0, 2, 300)
-        _, tree = train_plain(["a"], [x[:, 0]], y, Wish(6))
+        _, tree = train_plain(["a"], [x[:, 0]], y, TrainingRules(6))
         assert (tree.to_sklearn().predict(x) == tree.predict(x)).all()
 
 
 def test_rules_as_shares_of_the_rows():
     x, y = np.arange(10.0), np.arange(10) % 2
-    shape = prepare(["a"], [x], "y", y, Wish(2, "fast", 0.25, 0.15, 1e-3)).facts.shape
-    assert (shape.min_samples_split, shape.min_samples_leaf, shape.min_impurity_decrease) == (3, 2, "0.001")
-    for wish in (Wish(2, "fast", 1.5), Wish(2, "fast", "a"), Wish(2, "fast", 2, 1, "much")):
+    problem = prepare(PlainTable(["a"], [x]), "y", y, TrainingRules(2, "fast", 0.25, 0.15, 1e-3)).facts.problem
+    assert (problem.min_samples_split, problem.min_samples_leaf, problem.min_impurity_decrease) == (3, 2, "0.001")
+    for wish in (TrainingRules(2, "fast", 1.5), TrainingRules(2, "fast", "a"), TrainingRules(2, "fast", 2, 1, "much")):
         with pytest.raises(InputError, match="must be"):
-            prepare(["a"], [x], "y", y, wish)
+            prepare(PlainTable(["a"], [x]), "y", y, wish)

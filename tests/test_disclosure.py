@@ -23,10 +23,11 @@ import tables
 from commands import command
 from deployment import Deployment
 from hedgerow.errors import InputError, PublicationWarning, SharesTogetherWarning
-from hedgerow.estimators.prepare import Wish, prepare
+from hedgerow.estimators.prepare import TrainingRules, prepare
 from hedgerow.service.client import Client
 from hedgerow.tables import NameKey, Reading, read_schema, read_table
 from hedgerow.tables.disclosure import category_refusal, class_refusal, key_warning
+from hedgerow.tables.frame import PlainTable
 
 
 def write(path, names, columns, separator=","):
@@ -261,7 +262,7 @@ def test_a_column_is_published_by_the_rule_or_stands_nowhere(words, times, shuff
     if len(texts) < 2:
         return
     try:
-        facts = prepare(["word", "a"], values, "y", labels, Wish(1), categorical=["word"]).facts
+        facts = prepare(PlainTable(["word", "a"], values, categorical=["word"]), "y", labels, TrainingRules(1)).facts
         said, refused = json.dumps(facts.entry()), False
     except InputError as error:
         said, refused = str(error), True

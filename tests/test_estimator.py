@@ -18,9 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
 from hedgerow.errors import InputError
+from hedgerow.parties import local_parties
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
-from hedgerow.runtime import local_parties
 from hedgerow.tables import Column, Schema
 
 

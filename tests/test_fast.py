@@ -8,22 +8,22 @@ import pytest
 import tables
 from hedgerow import errors
 from hedgerow.bench.programs import run_train
-from hedgerow.oblivious.packed import padded
-from hedgerow.oblivious.segment import segment_best, segment_best_cost
-from hedgerow.primitives.columns import Columns
+from hedgerow.oblivious.segmented_max import segment_best, segment_best_cost
+from hedgerow.parties.threads import ThreadParties, run_parties
+from hedgerow.parties.training import train_tree
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
-from hedgerow.sharing import RING32, RING64, BinaryShare, reconstruct, split, split_bits
-from hedgerow.testing import LocalParties, RecordingTransport, run_parties
+from hedgerow.shares import RING32, RING64, Bits, Columns, padded, reconstruct, split, split_bits
+from hedgerow.testing import RecordingTransport
 from hedgerow.transport import NETWORKS, Network
 from hedgerow.trees import entries, tournament
+from hedgerow.trees.best_split import choose_fan_in
+from hedgerow.trees.compact import compact
 from hedgerow.trees.entries import layers_together
-from hedgerow.trees.fast import train_fast
-from hedgerow.trees.fast_cost import FastCost
-from hedgerow.trees.front import to_front
-from hedgerow.trees.model import decode, reconstruct_tree
-from hedgerow.trees.shape import TreeShape, check_table
-from hedgerow.trees.train import choose_fan_in, train_tree
+from hedgerow.trees.opened import decode, reconstruct_root
+from hedgerow.trees.problem import Problem, check_table
+from hedgerow.trees.table import TrainingTable
+from hedgerow.trees.trainer import TrainingCost, train_fast
 from operations import dealers
 from test_paper import train_parties
 
@@ -38,7 +38,7 @@ def test_fifty_random_tables(block):
     for seed in range(5000 + 50 * block, 5050 + 50 * block):
         large = seed % 10 == 0
         x, y, h = tables.random_table(seed, 100 if large else 30, 9 if large else 5, 8 if large else 3)
-        assert train_fast_parties(LocalParties(), x, y, h) == train(x, y, h, fast_rule), seed
+        assert train_fast_parties(ThreadParties(), x, y, h) == train(x, y, h, fast_rule), seed
 
 
 def test_random_tables_when_all_parties_deal():
@@ -46,7 +46,7 @@ def test_random_tables_when_all_parties_deal():
     with dealers(3):
         for seed in range(7000, 7060):
             x, y, h = tables.random_table(seed)
-            assert train_fast_parties(LocalParties(), x, y, h) == train(x, y, h, fast_rule), seed
+            assert train_fast_parties(ThreadParties(), x, y, h) == train(x, y, h, fast_rule), seed
 
 
 def test_random_tables_on_three_processes(processes):
@@ -60,7 +60,7 @@ def test_ties_between_the_two_extremes_go_to_the_lower_attribute():
     y = np.array([0, 0, 1, 1])
     rising = np.array([1, 2, 3, 4])
     for x in (np.array([rising, 5 - rising]), np.array([5 - rising, rising])):
-        tree = train_fast_parties(LocalParties(), x, y, 2)
+        tree = train_fast_parties(ThreadParties(), x, y, 2)
         assert tree == train(x, y, 2, fast_rule)
         assert tree.attribute == 0
 
@@ -126,20 +126,20 @@ def test_credit_default(processes):
 @pytest.mark.parametrize("number", [1, 3])
 def test_every_layer_costs_what_the_formulas_say(rows, attributes, height, bits, number):
     generator = np.random.default_rng(1)
-    x, y, shape = check_table(
+    x, y, problem = check_table(
         generator.integers(0, 2**bits, (attributes, rows)), generator.integers(0, 2, rows), height, bits
     )
     with dealers(number):
-        check_costs(x, y, shape)
+        check_costs(x, y, problem)
 
 
-def check_costs(x, y, shape):
+def check_costs(x, y, problem):
     """Train, and compare what was sent with what is declared."""
-    parties = LocalParties()
-    parties.run(run_train, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3, ["fast"] * 3)
-    cost = FastCost(shape)
-    steps = {f"layer{k}": cost.layer(k) for k in range(shape.height)}
-    steps |= {f"entries{k}": cost.entries(k) for k in range(0, shape.height, layers_together(shape))}
+    parties = ThreadParties()
+    parties.run(run_train, TrainingTable.split(x, y), [problem] * 3, ["fast"] * 3)
+    cost = TrainingCost(problem)
+    steps = {f"layer{k}": cost.layer(k) for k in range(problem.height)}
+    steps |= {f"entries{k}": cost.entries(k) for k in range(0, problem.height, layers_together(problem))}
     steps |= {"leaves": cost.leaves(), "stored": cost.stored()}
     for party, transport in enumerate(parties.transports):
         for name, declared in steps.items():
@@ -152,7 +152,7 @@ def test_entries_of_layers_in_several_batches(monkeypatch, block):
     monkeypatch.setattr(entries, "ENTRY_BLOCK", block)
     generator = np.random.default_rng(block)
     x, y = generator.integers(0, 50, (3, 60)), generator.integers(0, 2, 60)
-    assert train_fast_parties(LocalParties(), x, y, 6) == train(x, y, 6, fast_rule)
+    assert train_fast_parties(ThreadParties(), x, y, 6) == train(x, y, 6, fast_rule)
 
 
 @pytest.mark.parametrize(("pairs", "attributes"), [(1, 5), (64 * 5, 5), (64, 2), (200, 3)])
@@ -160,7 +160,7 @@ def test_tournaments_in_several_batches(monkeypatch, pairs, attributes):
     monkeypatch.setattr(tournament, "PAIRS", pairs)
     generator = np.random.default_rng(pairs)
     x, y = generator.integers(0, 50, (attributes, 150)), generator.integers(0, 2, 150)
-    assert train_fast_parties(LocalParties(), x, y, 3) == train(x, y, 3, fast_rule)
+    assert train_fast_parties(ThreadParties(), x, y, 3) == train(x, y, 3, fast_rule)
     check_costs(*check_table(x, y, 3, 10))
 
 
@@ -177,9 +177,9 @@ def test_places_at_the_edge_of_their_ring(count):
     flags[[0, 5, count - 1]] = 1
 
     def program(ctx, kept, column):
-        return to_front(ctx, BinaryShare(kept.left, kept.right, padded(count)), count, [column], 4)[0]
+        return compact(ctx, Bits(kept.left, kept.right, padded(count)), count, [column], 4)[0]
 
-    front = reconstruct(LocalParties().run(program, split_bits(flags), split(np.arange(count), RING32)))
+    front = reconstruct(ThreadParties().run(program, split_bits(flags), split(np.arange(count), RING32)))
     assert front[:3].tolist() == [0, 5, count - 1]
 
 
@@ -187,10 +187,9 @@ def test_equal_shapes_give_equal_transcripts_after_the_sort():
     shapes = []
     for seed in (1, 2):
         generator = np.random.default_rng(seed)
-        x, y, shape = check_table(generator.integers(0, 4**seed, (3, 50)), np.arange(50) % 2, 3, 10)
-        recorders = [RecordingTransport(t) for t in LocalParties().transports]
-        shares = split(x.reshape(-1), RING64), split(y, RING64)
-        arguments = [(shares[0][p], shares[1][p], shape, "fast") for p in range(3)]
+        x, y, problem = check_table(generator.integers(0, 4**seed, (3, 50)), np.arange(50) % 2, 3, 10)
+        recorders = [RecordingTransport(t) for t in ThreadParties().transports]
+        arguments = [(table, problem, "fast") for table in TrainingTable.split(x, y)]
         run_parties(recorders, run_train, arguments)
         shapes.append([[entry for entry in r.shape() if "/sort/" not in entry[0]] for r in recorders])
     assert shapes[0] == shapes[1]
@@ -210,7 +209,7 @@ def test_segment_best(fan_in, cross_bits, number):
             p, q = generator.integers(0, 30, count), generator.integers(1, 6, count)
             starts = (generator.random(count) < density).astype(int)
             starts[0] = 1
-            parties = LocalParties()
+            parties = ThreadParties()
             shares = [split(v, ring) for v, ring in ((p, RING64), (q, RING64), (np.arange(count), RING32))]
             with dealers(number):
                 results = reconstruct(parties.run(program, *shares, split_bits(starts)))
@@ -226,32 +225,30 @@ def test_segment_best(fan_in, cross_bits, number):
 
 def test_progress_names_layers_and_steps():
     seen = []
-    x, y, shape = check_table([[1, 2, 3, 4]], [0, 1, 1, 0], 2)
+    x, y, problem = check_table([[1, 2, 3, 4]], [0, 1, 1, 0], 2)
 
-    def program(ctx, values, labels):
+    def program(ctx, table):
         report = seen.append if ctx.party == 0 else (lambda step: None)
-        return train_fast(ctx, [values], labels, shape, progress=lambda layer, step: report((layer, step)))
+        return train_fast(ctx, table, problem, progress=lambda layer, step: report((layer, step)))
 
-    results = LocalParties().run(program, split(x[0], RING64), split(y, RING64))
-    assert decode(reconstruct_tree(results)) == train(x, y, 2, fast_rule)
+    results = ThreadParties().run(program, TrainingTable.split(x, y))
+    assert reconstruct_root(results) == train(x, y, 2, fast_rule)
     assert seen[0] == (0, "sort")
     assert seen[-1] == (2, "leaves")
     assert {layer for layer, _ in seen} == {0, 1, 2}
 
 
 def test_the_fan_in_follows_the_network():
-    shape = TreeShape(rows=100_000, attributes=3, height=2, value_bits=10)
-    assert choose_fan_in(None, shape) == choose_fan_in(NETWORKS["loopback"], shape)
+    problem = Problem(rows=100_000, attributes=3, height=2, value_bits=10)
+    assert choose_fan_in(None, problem) == choose_fan_in(NETWORKS["loopback"], problem)
     slow, wide = Network(delay=0.02, bandwidth=5e6), Network(delay=0.02, bandwidth=1e9)
     near = Network(delay=0.000001, bandwidth=1e9)
-    assert choose_fan_in(near, shape) < choose_fan_in(slow, shape) < choose_fan_in(wide, shape)
+    assert choose_fan_in(near, problem) < choose_fan_in(slow, problem) < choose_fan_in(wide, problem)
 
 
 def test_what_cannot_be_exact_or_is_unknown_is_refused():
     with pytest.raises(errors.ExactnessError, match="must fit 63 bits"):
-        TreeShape(100_000, 1, 1, 50)
-    x, y, shape = check_table([[1, 2]], [0, 1], 1)
+        Problem(100_000, 1, 1, 50)
+    x, y, problem = check_table([[1, 2]], [0, 1], 1)
     with pytest.raises(errors.InputError, match="choose one of fast, paper"):
-        LocalParties().run(
-            lambda ctx, a, b: train_tree(ctx, a, b, shape, "magic"), split(x[0], RING64), split(y, RING64)
-        )
+        ThreadParties().run(lambda ctx, table: train_tree(ctx, table, problem, "magic"), TrainingTable.split(x, y))

@@ -467,7 +467,7 @@ def test_a_party_restored_from_an_older_copy(tmp_path):
         clinic.share(patients(70, 3), SCHEMA, "late")
         third = alice.train(["late"], "ill", 2)
         alice.wait(third, seconds=60)
-        assert alice.model(third).facts.shape.rows == 70
+        assert alice.model(third).facts.problem.rows == 70
         files = deployment.root / "party1" / "data" / "datasets"
         before = len(list(files.iterdir()))
         removed = command("party", "leftovers", "--config", config(deployment, 1), "--remove")

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import problems
+from hedgerow.engine import Context, pair_key
+from hedgerow.parties.threads import ThreadParties
+from hedgerow.parties.training import train_tree
 from hedgerow.reference.node import Leaf
-from hedgerow.sharing import Context, split
-from hedgerow.sharing.randomness import pair_key
-from hedgerow.testing import LocalParties
-from hedgerow.trees.model import decode, reconstruct_tree
+from hedgerow.shares import split
+from hedgerow.trees.opened import reconstruct_root
 from hedgerow.trees.predict import predict_labels, predict_probabilities
-from hedgerow.trees.train import train_tree
 from hedgerow.trees.withhold import enough_rows, withhold_small_leaves
 from operations import dealers
 
@@ -63,29 +63,28 @@ def fixed_keys(transport, session=b"", lane="main"):
     return Context(transport, key(transport.left), key(transport.right), lane, lane)
 
 
-def program(ctx, x, y, weights, shape, rows, algorithm):
+def program(ctx, table, problem, rows, algorithm):
     """Train, predict, and withhold."""
-    tree = train_tree(ctx.step("train"), x, y, shape, algorithm, weights=weights)
-    count = len(rows) // shape.attributes
-    columns = [rows[j * count : (j + 1) * count] for j in range(shape.attributes)]
-    predict_labels(ctx.step("labels"), tree, columns, shape)
-    if tree.counts and not shape.regression:
-        predict_probabilities(ctx.step("probabilities"), tree, columns, shape)
-        enough_rows(ctx.step("enough"), y, weights, shape, 10, 3)
+    tree = train_tree(ctx.step("train"), table, problem, algorithm)
+    columns = rows.pieces(len(rows) // problem.attributes)
+    predict_labels(ctx.step("labels"), tree, columns, problem)
+    if tree.counts and not problem.regression:
+        predict_probabilities(ctx.step("probabilities"), tree, columns, problem)
+        enough_rows(ctx.step("enough"), table, problem, 10, 3)
     if tree.counts:
-        withhold_small_leaves(ctx.step("withhold"), tree, shape, 4)
+        withhold_small_leaves(ctx.step("withhold"), tree, problem, 4)
     return tree
 
 
-def worth_recording(shape, least_rows):
+def worth_recording(problem, least_rows):
     """Some random tables are tiny; those show little."""
-    return shape.height >= 2 and shape.attributes >= 2 and shape.rows >= least_rows
+    return problem.height >= 2 and problem.attributes >= 2 and problem.rows >= least_rows
 
 
 def plain(node):
     if isinstance(node, Leaf):
         return int(node.label)
-    return [int(node.attribute), int(node.threshold), plain(node.if_true), plain(node.if_false)]
+    return [int(node.feature), int(node.threshold), plain(node.if_true), plain(node.if_false)]
 
 
 def observed(case):
@@ -94,18 +93,18 @@ def observed(case):
     kinds, seed, algorithm = options.pop("kinds"), options.pop("seed"), options.pop("algorithm", "fast")
     number, least = options.pop("dealers", 1), options.pop("least_rows", 25)
     tables = (problems.draw(k, kinds, **options) for k in itertools.count(100 * seed))
-    x, y, weights, shape = next(table for table in tables if worth_recording(table[3], least))
-    rows = split(2 * np.arange(20 * shape.attributes) % 2**shape.value_bits, shape.value_ring)
-    parties = LocalParties()
+    x, y, weights, problem = next(table for table in tables if worth_recording(table[3], least))
+    rows = split(2 * np.arange(20 * problem.attributes) % 2**problem.value_bits, problem.widths.value_ring)
+    parties = ThreadParties()
     with mock.patch.object(Context, "establish", fixed_keys), dealers(number):
-        results = parties.run(program, *problems.shares(x, y, weights, shape), rows, [algorithm] * 3)
+        results = parties.run(program, *problems.shares(x, y, weights, problem), rows, [algorithm] * 3)
     steps = {}
     for party, transport in enumerate(parties.transports):
         for name, spent in transport.meter.steps.items():
             entry = steps.setdefault(name, {"rounds": [0] * 3, "sent": [0] * 3})
             entry["rounds"][party], entry["sent"][party] = spent.rounds, spent.sent
-    facts = {"rows": shape.rows, "attributes": shape.attributes, "height": shape.height}
-    tree = plain(decode(reconstruct_tree(results)))
+    facts = {"rows": problem.rows, "attributes": problem.attributes, "height": problem.height}
+    tree = plain(reconstruct_root(results))
     return {"shape": facts, "tree": tree, "steps": {name: [*s["rounds"], *s["sent"]] for name, s in steps.items()}}
 
 

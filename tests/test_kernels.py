@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.kernels import bits, order, permute
-from hedgerow.sharing import RING128
+from hedgerow.shares import RING128
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=200), st.integers(1, 64))

@@ -11,18 +11,18 @@ import pytest
 from hedgerow.errors import InputError
 from hedgerow.models import ModelFacts, PartyModel, load_model, reveal_tree, save_model
 from hedgerow.models.store import share_bytes, tree_of_bytes
+from hedgerow.parties.threads import ThreadParties
 from hedgerow.reference.node import predict
-from hedgerow.sharing import RING64, split
+from hedgerow.shares import RING64, split
 from hedgerow.tables import Column, Schema
-from hedgerow.testing import LocalParties
-from hedgerow.trees.fast import train_fast
-from hedgerow.trees.model import decode, reconstruct_tree
-from hedgerow.trees.shape import check_table
+from hedgerow.trees.opened import reconstruct_root
+from hedgerow.trees.problem import check_table
+from hedgerow.trees.table import TrainingTable
+from hedgerow.trees.trainer import train_fast
 
 
-def run(ctx, x, y, shape):
-    n = shape.rows
-    return train_fast(ctx, [x[j * n : (j + 1) * n] for j in range(shape.attributes)], y, shape)
+def run(ctx, x, y, problem):
+    return train_fast(ctx, TrainingTable.of_flat(x, y), problem)
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +30,14 @@ def trained():
     generator = np.random.default_rng(3)
     x = generator.integers(0, 60, (2, 80))
     y = (x[1] > 30) ^ (x[0] > 45)
-    x, y, shape = check_table(x, y, 3, 6)
-    trees = LocalParties().run(run, split(x.reshape(-1), RING64), split(y, RING64), [shape] * 3)
+    x, y, problem = check_table(x, y, 3, 6)
+    trees = ThreadParties().run(run, split(x.reshape(-1), RING64), split(y, RING64), [problem] * 3)
     columns = (
         Column("age", bits=6),
         Column("dose, mg", decimals=1, bits=6),
         Column("ill", "label", classes=("no", "yes")),
     )
-    facts = ModelFacts(shape, Schema(columns), "ill", ("no", "yes"))
+    facts = ModelFacts(problem, Schema(columns), "ill", ("no", "yes"))
     return x, y, trees, facts
 
 
@@ -52,7 +52,7 @@ def test_a_model_survives_its_files(trained, saved):
     _, _, trees, facts = trained
     models = load_model(saved)
     assert models[0].facts == facts
-    assert decode(reconstruct_tree([m.tree for m in models])) == decode(reconstruct_tree(trees))
+    assert reconstruct_root([m.tree for m in models]) == reconstruct_root(trees)
     for path in [saved, *saved.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
     with pytest.raises(InputError, match="exists already"):
@@ -90,7 +90,7 @@ def test_wrong_files_are_refused(saved, name, change, message):
 
 def test_foreign_and_missing_parts_are_refused(saved, trained, tmp_path):
     _, _, trees, facts = trained
-    other = ModelFacts(facts.shape, facts.schema, facts.target, facts.classes)
+    other = ModelFacts(facts.problem, facts.schema, facts.target, facts.classes)
     save_model([PartyModel(other, party, tree) for party, tree in enumerate(trees)], tmp_path / "other")
     (saved / "party2").rename(tmp_path / "away")
     with pytest.raises(InputError, match="holds no Hedgerow model"):
@@ -140,7 +140,7 @@ def test_revealed_trees_show_the_tables_units(trained):
     x, y, trees, facts = trained
     tree = reveal_tree(trees, facts, counts=True)
     rows = np.stack([x[0], x[1] / 10], axis=1)
-    expected = np.array(["no", "yes"])[predict(decode(reconstruct_tree(trees)), x)]
+    expected = np.array(["no", "yes"])[predict(reconstruct_root(trees), x)]
     assert (tree.predict(rows) == expected).all()
     assert (tree.to_sklearn().predict(rows) == expected).all()
     assert tree.root.counts == (int((y == 0).sum()), int((y == 1).sum()))

@@ -9,40 +9,44 @@ import tables
 from hedgerow import errors
 from hedgerow.bench.complexity import count_operations, draw, measure
 from hedgerow.bench.programs import run_train
-from hedgerow.oblivious import box as paper_box
-from hedgerow.oblivious import group
-from hedgerow.oblivious.counting import CountingBox
-from hedgerow.oblivious.replicated import ReplicatedBox
+from hedgerow.paper import box as paper_box
+from hedgerow.paper import group
+from hedgerow.paper.baselines import abspoel_training, trivial_training
+from hedgerow.paper.counting import CountingBox
+from hedgerow.paper.replicated import ReplicatedBox
+from hedgerow.paper.rounds import training_rounds
+from hedgerow.paper.training import decision_tree_training
+from hedgerow.parties.threads import ThreadParties
 from hedgerow.reference.node import Leaf, Split, predict
 from hedgerow.reference.tree import train
-from hedgerow.sharing import RING64, split
-from hedgerow.testing import LocalParties
-from hedgerow.trees.earlier import abspoel_training, trivial_training
-from hedgerow.trees.model import NormalisedTree, decode, reconstruct_tree
-from hedgerow.trees.paper import decision_tree_training
-from hedgerow.trees.rounds import training_rounds
-from hedgerow.trees.shape import TreeShape, check_table
+from hedgerow.shares import RING64, split
+from hedgerow.trees.opened import decode, opened_columns
+from hedgerow.trees.problem import Problem, check_table
+from hedgerow.trees.table import TrainingTable
 
 FLAGS, VALUES = [1, 0, 1, 1, 0, 0], [3, 1, 2, 2, 3, 2]
 
 
 def opened(box, layers):
-    inner = [tuple(box.dec(v) for v in (layer.nid, layer.aid, layer.threshold)) for layer in layers[:-1]]
-    return NormalisedTree(inner, (box.dec(layers[-1].nid), box.dec(layers[-1].label)))
+    """The vectors of the paper's output by their names in a shared tree."""
+    columns = {}
+    for k, layer in enumerate(layers[:-1]):
+        columns[f"layer{k}.number"], columns[f"layer{k}.attribute"] = box.dec(layer.nid), box.dec(layer.aid)
+        columns[f"layer{k}.threshold"] = box.dec(layer.threshold)
+    return columns | {"leaf.number": box.dec(layers[-1].nid), "leaf.label": box.dec(layers[-1].label)}
 
 
 def train_counting(x, y, h):
-    values, labels, shape = check_table(x, y, h)
+    values, labels, problem = check_table(x, y, h)
     box = CountingBox()
-    tree = opened(box, decision_tree_training(box.enc(values), box.enc(labels), shape))
-    return tree, box.tally, shape
+    tree = opened(box, decision_tree_training(box.enc(values), box.enc(labels), problem))
+    return tree, box.tally, problem
 
 
 def train_parties(parties, x, y, h, algorithm="paper"):
-    values, labels, shape = check_table(x, y, h)
-    shares = split(values.reshape(-1), RING64), split(labels, RING64)
-    results = parties.run(run_train, *shares, [shape] * 3, [algorithm] * 3)
-    return reconstruct_tree([getattr(result, "result", result) for result in results])
+    values, labels, problem = check_table(x, y, h)
+    results = parties.run(run_train, TrainingTable.split(values, labels), [problem] * 3, [algorithm] * 3)
+    return opened_columns([getattr(result, "result", result) for result in results])
 
 
 def on_both(program, *inputs):
@@ -56,7 +60,7 @@ def on_both(program, *inputs):
         return box.dec(program(box, *vectors))
 
     shares = [split(np.array(values).reshape(-1), RING64) for values in inputs]
-    secure = LocalParties().run(at_party, *shares)
+    secure = ThreadParties().run(at_party, *shares)
     assert all(np.array_equal(secure[0], other) for other in secure)
     assert secure[0].tolist() == clear.tolist()
     return clear.tolist()
@@ -131,9 +135,9 @@ def test_derived_protocols():
 def test_two_hundred_random_tables_in_the_clear():
     for seed in range(200):
         x, y, h = tables.random_table(seed)
-        tree, tally, shape = train_counting(x, y, h)
+        tree, tally, problem = train_counting(x, y, h)
         assert decode(tree) == train(x, y, h), seed
-        assert tally.rounds == training_rounds(shape), seed
+        assert tally.rounds == training_rounds(problem), seed
 
 
 def test_two_hundred_random_tables_on_three_parties():
@@ -141,16 +145,17 @@ def test_two_hundred_random_tables_on_three_parties():
         x, y, h = tables.random_table(
             seed, most_rows=64 if seed % 10 == 0 else 20, most_height=8 if seed % 10 == 0 else 3
         )
-        assert decode(train_parties(LocalParties(), x, y, h)) == train(x, y, h), seed
+        assert decode(train_parties(ThreadParties(), x, y, h)) == train(x, y, h), seed
 
 
 def test_the_normalised_output():
     x, y = np.array([[1, 2, 3, 4]]), np.array([0, 0, 1, 1])
     tree, _, _ = train_counting(x, y, 3)
-    assert [len(layer[0]) for layer in tree.inner] + [len(tree.leaves[0])] == [1, 2, 4, 4]
-    assert [column.tolist() for column in tree.inner[0]] == [[1], [1], [5]]
-    assert [column.tolist() for column in tree.inner[1]] == [[1, 2], [1, 1], [0, 0]]
-    assert [column.tolist() for column in tree.leaves] == [[1, 2, 0, 0], [1, 0, 0, 0]]
+    assert [len(column) for name, column in tree.items() if name.endswith("number")] == [1, 2, 4, 4]
+    columns = [column.tolist() for column in tree.values()]
+    assert columns[:3] == [[1], [1], [5]]
+    assert columns[3:6] == [[1, 2], [1, 1], [0, 0]]
+    assert columns[-2:] == [[1, 2, 0, 0], [1, 0, 0, 0]]
     assert decode(tree) == Split(0, 5, Leaf(0), Leaf(1))
 
 
@@ -172,9 +177,9 @@ def test_height_fifty_has_node_numbers_of_fifty_bits():
     """One row splits off at every layer: values double and the true side keeps on splitting."""
     x, y = np.array([[0, 1, 2, 3]]), np.array([0, 1, 0, 1])
     tree, _, _ = train_counting(x, y, 50)
-    assert len(tree.inner) == 50
+    assert sum(name.endswith("threshold") for name in tree) == 50
     assert decode(tree) == train(x, y, 50)
-    assert max(int(v) for v in tree.leaves[0]) < 2**50
+    assert max(int(v) for v in tree["leaf.number"]) < 2**50
 
 
 def test_real_tables_on_three_processes(processes):
@@ -216,10 +221,10 @@ def test_operations_fit_the_papers_bound():
 def test_the_earlier_methods_train_the_same_trees_exponentially():
     for seed in range(15):
         x, y, h = tables.random_table(seed, most_rows=12, most_attributes=2, most_height=3)
-        values, labels, shape = check_table(x, y, h)
+        values, labels, problem = check_table(x, y, h)
         box = CountingBox()
-        assert abspoel_training(box.enc(values), box.enc(labels), shape) == train(x, y, h)
-        tree = trivial_training(box.enc(values), box.enc(labels), shape)
+        assert abspoel_training(box.enc(values), box.enc(labels), problem) == train(x, y, h)
+        tree = trivial_training(box.enc(values), box.enc(labels), problem)
         assert predict(tree, x).tolist() == predict(train(x, y, h), x).tolist()
     for method in ("trivial", "Abspoel et al., efficient sort"):
         counts = [count_operations(method, 8, 2, h)["operations"] for h in (3, 4, 5)]
@@ -256,7 +261,7 @@ def test_bad_tables_are_refused_before_sharing(x, y, h, message):
 
 def test_sizes_that_cannot_be_exact_are_refused():
     with pytest.raises(errors.ExactnessError, match="at most 2,642,245 rows"):
-        TreeShape(2_642_246, 1, 1, 8)
-    assert TreeShape(2_642_245, 1, 1, 8).cross_bits <= 127
+        Problem(2_642_246, 1, 1, 8)
+    assert Problem(2_642_245, 1, 1, 8).cross_bits <= 127
     with pytest.raises(errors.InputError, match="declare more"):
         check_table([[300, 1]], [0, 1], 1, value_bits=8)

@@ -5,15 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hedgerow.primitives.choose import Chosen, choose
-from hedgerow.primitives.circuit import Evaluation, LaterInputs, SharedInputs
-from hedgerow.primitives.columns import Columns
-from hedgerow.primitives.cost import thirds_of
-from hedgerow.primitives.select import Selection
-from hedgerow.sharing import RING32, BinaryShare, Context, public, split_bits
-from hedgerow.testing import LocalParties, RecordingTransport, run_parties
+from hedgerow.engine import Context
+from hedgerow.parties.threads import ThreadParties, run_parties
+from hedgerow.protocols import (
+    Evaluation,
+    LaterInputs,
+    SelectByRow,
+    Selection,
+    SharedInputs,
+    dealer_blocks,
+    evaluate_and_select,
+    public,
+)
+from hedgerow.shares import RING32, Bits, Columns, split_bits
+from hedgerow.testing import RecordingTransport
 from hedgerow.testing.strategies import LENGTHS, numbers
-from operations import FIVE, OPERATIONS, PAIR, SORTS, dealers, open_results, same, share_inputs
+from operations import BOTH, FIVE, OPERATIONS, PAIR, SORTS, dealers, open_results, same, share_inputs
 
 
 def draw_inputs(data, operation):
@@ -47,7 +54,7 @@ def fixed_inputs(operation, length, seed):
 @given(data=st.data())
 def test_equals_the_twin_and_costs_what_it_declares(operation, number, data):
     values = draw_inputs(data, operation)
-    parties = LocalParties()
+    parties = ThreadParties()
     with dealers(number):
         results = parties.run(operation.program, *share_inputs(operation, values))
         declared = operation.cost(len(values[0])) if operation.cost else None
@@ -73,10 +80,10 @@ def test_equals_the_twin_on_three_real_processes(operation, processes):
 def test_many_keys_are_sorted_in_small_buckets(monkeypatch):
     """A lower bound for "many" takes the path of a million keys, which has more rounds."""
     operation = next(sort for sort in SORTS if sort.name == "sort_columns")
-    parties, counts = LocalParties(), []
+    parties, counts = ThreadParties(), []
     values = [v % 500 for v in fixed_inputs(operation, 3000, seed=1)]
     for many in (5000, 10**9):
-        monkeypatch.setattr("hedgerow.oblivious.rank.MANY", many)
+        monkeypatch.setattr("hedgerow.oblivious.ranking.MANY_KEYS", many)
         results = parties.run(operation.program, *share_inputs(operation, values))
         assert same(open_results(results), operation.expected(*values))
         counts.append(parties.transports[0].meter.total().rounds)
@@ -84,7 +91,7 @@ def test_many_keys_are_sorted_in_small_buckets(monkeypatch):
 
 
 def transcript_shapes(operation, values):
-    parties = LocalParties()
+    parties = ThreadParties()
     recorders = [RecordingTransport(transport) for transport in parties.transports]
     shared = share_inputs(operation, values)
     run_parties(recorders, operation.program, [tuple(argument[p] for argument in shared) for p in range(3)])
@@ -101,9 +108,8 @@ def test_equal_shapes_give_equal_transcripts(operation):
 
 def test_protocols_refuse_what_they_cannot_do():
     from hedgerow.oblivious import sort_permutations
-    from hedgerow.primitives import less_than, multiply, select_sum, widen
-    from hedgerow.primitives.circuit import Circuit
-    from hedgerow.sharing import RING32, RING64, split, split_bits
+    from hedgerow.protocols import Circuit, less_than, multiply, select_sum, widen
+    from hedgerow.shares import RING32, RING64, split, split_bits
 
     x32, x64 = split([1, 2], RING32)[0], split([1, 2], RING64)[0]
     ctx = Context.__new__(Context)
@@ -115,9 +121,9 @@ def test_protocols_refuse_what_they_cannot_do():
         x32.narrow(RING64)
     with pytest.raises(ValueError, match="exceed 63 bits"):
         sort_permutations(ctx, [x64], 63)
-    parties = LocalParties()
+    parties = ThreadParties()
     bit = split_bits([0, 1])[0]
-    with pytest.raises(ValueError, match="one row of bits a term"):
+    with pytest.raises(ValueError, match="one row of bits per term"):
         select_sum(ctx, [bit], [[x32], [x32]])
     with pytest.raises(ValueError, match="columns of 2 items"):
         select_sum(ctx, [bit, bit], [[x32], [x64]])
@@ -131,26 +137,26 @@ def test_protocols_refuse_what_they_cannot_do():
 
 def test_bits_move_between_circuits_only_in_the_hands_of_one_dealer():
     def program(ctx, b, c):
-        rows = BinaryShare.stack([b, c])
-        first, second = (Evaluation(ctx.step(name), PAIR, SharedInputs(rows), thirds_of(2)) for name in "ab")
-        longer = Evaluation(ctx.step("c"), FIVE, SharedInputs(BinaryShare.stack([b] * 5)), thirds_of(2))
+        rows = Bits.stack([b, c])
+        first, second = (Evaluation(ctx.step(name), PAIR, SharedInputs(rows), dealer_blocks(2)) for name in "ab")
+        longer = Evaluation(ctx.step("c"), FIVE, SharedInputs(Bits.stack([b] * 5)), dealer_blocks(2))
         with pytest.raises(ValueError, match="one dealer"):
-            Evaluation(ctx.step("d"), PAIR, LaterInputs(first, [2, 2], lambda x: x, b), thirds_of(2))
+            Evaluation(ctx.step("d"), PAIR, LaterInputs(first, BOTH * 2, lambda x: x, b), dealer_blocks(2))
         selection = Selection(ctx.step("e"), Columns.of([public(ctx, [1, 2], RING32)]))
         with pytest.raises(ValueError, match="one dealer"):
-            choose(ctx, [second], [Chosen(slice(2, 3), selection, lambda x: x)])
+            evaluate_and_select(ctx, [second], [SelectByRow(BOTH, selection, lambda x: x)])
         with pytest.raises(ValueError, match="must not be longer"):
-            choose(ctx, [second], [], [longer])
+            evaluate_and_select(ctx, [second], [], [longer])
 
     bits = [split_bits([0, 1]) for _ in range(2)]
     with dealers(3):
-        LocalParties().run(program, *bits)
+        ThreadParties().run(program, *bits)
 
 
 @pytest.mark.parametrize("values", [[[1, 2]], [1.5], [2**64], ["a"], [float("nan")]])
 def test_owners_cannot_share_what_would_be_lost_or_masked_badly(values):
     from hedgerow.errors import InputError
-    from hedgerow.sharing import RING64, split
+    from hedgerow.shares import RING64, split
 
     with pytest.raises((InputError, ValueError, TypeError)):
         split(values, RING64)
@@ -159,10 +165,10 @@ def test_owners_cannot_share_what_would_be_lost_or_masked_badly(values):
 
 
 def test_nothing_secret_in_a_repr():
-    from hedgerow.sharing import RING64, split, split_bits
+    from hedgerow.shares import RING64, split, split_bits
 
     share = split([123456789], RING64)[0]
-    assert repr(share) == "ArithmeticShare(1 items, 2^64)"
-    assert repr(split_bits([1])[0]) == "BinaryShare(1 rows of 1 bits)"
-    contexts = LocalParties().run(lambda ctx: (repr(ctx), repr(ctx.left_key)))
+    assert repr(share) == "Numbers(1 items, 2^64)"
+    assert repr(split_bits([1])[0]) == "Bits(1 rows of 1 bits)"
+    contexts = ThreadParties().run(lambda ctx: (repr(ctx), repr(ctx.left_key)))
     assert contexts[2] == ("Context(party 2, step 'main')", "PairKey(hidden)")

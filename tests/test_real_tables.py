@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 import problems
 import tables
 from hedgerow.cli.main import app
-from hedgerow.estimators import Wish, prepare
+from hedgerow.estimators import TrainingRules, prepare
 from hedgerow.tables import Reading, read_table
+from hedgerow.tables.frame import PlainTable
 
 
 def prepared_table(path, target, wish, header=True, ignore=()):
@@ -20,16 +21,16 @@ def prepared_table(path, target, wish, header=True, ignore=()):
     names = [name for name in table.names if name != target and name not in ignore]
     text = [name for name in names if table.is_text(name)]
     columns = [table.attribute(name, name in text) for name in names]
-    return prepare(names, columns, target, table.column(target), wish, categorical=text)
+    return prepare(PlainTable(names, columns, categorical=text), target, table.column(target), wish)
 
 
 def check(prepared, processes):
-    shape = prepared.facts.shape
-    parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, shape, processes)
+    problem = prepared.facts.problem
+    parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, problem, processes)
     tree = problems.opened(parts)
     y = prepared.y.astype(np.int64)
-    assert tree == problems.twin(prepared.x.astype(np.int64), y, prepared.weights, shape)
-    return shape
+    assert tree == problems.twin(prepared.x.astype(np.int64), y, prepared.weights, problem)
+    return problem
 
 
 @pytest.mark.parametrize(
@@ -44,34 +45,36 @@ def check(prepared, processes):
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
 def test_tables_of_classes_and_categories(place, target, classes, features, height, processes):
-    shape = check(prepared_table(tables.need(*place), target, Wish(height), header=False), processes)
-    assert (shape.classes, len(shape.features)) == (classes, features)
+    problem = check(prepared_table(tables.need(*place), target, TrainingRules(height), header=False), processes)
+    assert (problem.classes, len(problem.features)) == (classes, features)
 
 
 def test_wine(processes):
     path = tables.need("wine", "wine.csv")
     target = read_table(path).names[-1]
-    assert check(prepared_table(path, target, Wish(4)), processes).classes == 3
+    assert check(prepared_table(path, target, TrainingRules(4)), processes).classes == 3
 
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_wine_quality(regression, processes):
     """Seven classes, or a number."""
     path = tables.need("wine_quality", "winequality-white.csv")
-    shape = check(prepared_table(path, "quality", Wish(4, regression=regression)), processes)
-    assert (shape.rows, shape.classes) == (4898, 0 if regression else 7)
+    problem = check(prepared_table(path, "quality", TrainingRules(4, regression=regression)), processes)
+    assert (problem.rows, problem.classes) == (4898, 0 if regression else 7)
 
 
 @pytest.mark.slow
 def test_bank_marketing(processes):
-    shape = check(prepared_table(tables.need("bank_marketing", "bank-full.csv"), "y", Wish(4)), processes)
-    assert (shape.rows, shape.attributes, sum(map(bool, shape.categories))) == (45_211, 16, 9)
+    problem = check(prepared_table(tables.need("bank_marketing", "bank-full.csv"), "y", TrainingRules(4)), processes)
+    assert (problem.rows, problem.attributes, sum(map(bool, problem.categories))) == (45_211, 16, 9)
 
 
 @pytest.mark.slow
 def test_adult_with_all_attributes(processes):
-    shape = check(prepared_table(tables.need("adult", "adult.data"), "c15", Wish(6), header=False), processes)
-    assert (shape.rows, shape.attributes, sum(map(bool, shape.categories))) == (32_561, 14, 8)
+    problem = check(
+        prepared_table(tables.need("adult", "adult.data"), "c15", TrainingRules(6), header=False), processes
+    )
+    assert (problem.rows, problem.attributes, sum(map(bool, problem.categories))) == (32_561, 14, 8)
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def model(deployment):
 
 def test_a_job_gets_the_rules_values_where_it_names_none(deployment, model):
     facts = deployment.client("alice").model(model).facts
-    assert facts.shape.min_samples_leaf == 5
+    assert facts.problem.min_samples_leaf == 5
     spec = deployment.client("alice").states(model)[0]["spec"]
     assert (spec["min_rows"], spec["min_count"]) == (100, 5)
     tree = deployment.client("alice").model(model).reveal(counts=True)
@@ -417,7 +417,7 @@ def test_the_estimator_takes_the_rules_leaf(deployment):
     consortium = deployment.root / "members" / "alice" / "consortium.toml"
     tree = hedgerow.DecisionTreeClassifier(max_depth=2, consortium=str(consortium))
     tree.fit_dataset("clinic/claims", "ill")
-    assert tree.model_.facts.shape.min_samples_leaf == 5
+    assert tree.model_.facts.problem.min_samples_leaf == 5
 
 
 def test_a_number_of_another_owner_needs_consent(deployment):

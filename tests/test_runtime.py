@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import numpy as np
-from hedgerow.runtime import worker
+from hedgerow.parties import main as worker
 
 def take():
     arrays = [np.ones(40 << 20, np.uint8) for _ in range(5)]
@@ -19,7 +19,7 @@ before, during = worker.resident_memory(), take()
 kept = worker.resident_memory()
 worker.return_memory()
 small = worker.resident_memory()
-worker.MUCH = 0
+worker.KEPT_BETWEEN_RUNS = 0
 worker.return_memory()
 print(*(size >> 20 for size in (during - before, kept - before, small - before, worker.resident_memory() - before)))
 """

@@ -18,12 +18,13 @@ import pytest
 import hedgerow
 from deployment import SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError, PeerUnreachable
-from hedgerow.estimators import Wish, prepare, train_secret
+from hedgerow.estimators import TrainingRules, prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed, row_order
 from hedgerow.service.peers import Answer
-from hedgerow.sharing import RING64, split
+from hedgerow.shares import RING64, split
 from hedgerow.tables import Column, Schema
+from hedgerow.tables.frame import PlainTable
 from hedgerow.transport import Authority
 from hedgerow.transport.certificate import party_name
 
@@ -60,7 +61,7 @@ def test_the_remote_tree_equals_the_local_one(deployment, model):
     alice = deployment.client("alice")
     remote = alice.model(model)
     age, dose, ill = pooled()
-    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, Wish(4), SCHEMA)).model
+    local = train_secret(prepare(PlainTable(["age", "dose"], [age, dose]), "ill", ill, TrainingRules(4), SCHEMA)).model
     tree = remote.reveal(counts=True)
     assert tree.to_dict() == local.reveal(counts=True).to_dict()
     new = patients(50, 3)
@@ -107,8 +108,8 @@ def test_all_that_can_be_learnt_equals_the_local_model(deployment):
     job = alice.train(["kinds"], "kind", 4, class_weight={"b": 3}, **options)
     alice.wait(job, seconds=60)
     remote = alice.model(job)
-    wish = Wish(4, class_weight={"b": 3}, **options)
-    local = train_secret(prepare(["colour", "size"], rows, "kind", kinds, wish, schema, visits)).model
+    wish = TrainingRules(4, class_weight={"b": 3}, **options)
+    local = train_secret(prepare(PlainTable(["colour", "size"], rows), "kind", kinds, wish, schema, visits)).model
     assert remote.reveal(counts=True).to_dict() == local.reveal(counts=True).to_dict()
     assert (remote.labels(rows) == local.labels(rows)).all()
     assert np.array_equal(remote.probabilities(rows), local.probabilities(rows))
@@ -119,8 +120,8 @@ def test_all_that_can_be_learnt_equals_the_local_model(deployment):
     identity = deployment.root / "members" / "alice"
     estimator = hedgerow.DecisionTreeRegressor(max_depth=3, consortium=identity / "consortium.toml")
     estimator.fit_dataset("prices", target="price")
-    wish = Wish(3, regression=True)
-    local = train_secret(prepare(["colour", "size"], rows, "price", prices, wish, schema, visits)).model
+    wish = TrainingRules(3, regression=True)
+    local = train_secret(prepare(PlainTable(["colour", "size"], rows), "price", prices, wish, schema, visits)).model
     assert estimator.reveal(counts=True).to_dict() == local.reveal(counts=True).to_dict()
     frame = pd.DataFrame({"colour": colours, "size": sizes})
     assert (estimator.predict(frame) == local.labels(rows)).all()
@@ -147,7 +148,7 @@ def test_columns_of_row_aligned_tables_side_by_side(deployment):
     job = alice.train(["left", "bank/right"], "ill", 3, "columns")
     alice.wait(job, seconds=60)
     age, dose, ill = table.columns
-    local = train_secret(prepare(["age", "dose"], [age, dose], "ill", ill, Wish(3), SCHEMA)).model
+    local = train_secret(prepare(PlainTable(["age", "dose"], [age, dose]), "ill", ill, TrainingRules(3), SCHEMA)).model
     assert alice.model(job).reveal().to_dict() == local.reveal().to_dict()
     with pytest.raises(Answer, match="different schemas"):
         alice.train(["left", "right"], "ill", 3, "rows")
@@ -493,7 +494,7 @@ def test_owners_do_not_take_each_others_names(deployment):
         alice.train(["named"], "ill", 1)
     job = alice.train(["bank/named"], "ill", 1)
     assert alice.wait(job, seconds=60)["spec"]["datasets"][0][0] == "bank/named"
-    assert alice.model(job).facts.shape.rows == 7
+    assert alice.model(job).facts.problem.rows == 7
     with pytest.raises(Answer, match="no such dataset of yours"):
         bank.withdraw("clinic/named")
     bank.withdraw("bank/named")

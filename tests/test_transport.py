@@ -10,24 +10,25 @@ import numpy as np
 import pytest
 
 from hedgerow import errors
+from hedgerow.engine import pair_key
 from hedgerow.oblivious import apply
-from hedgerow.primitives import less_than, multiply
-from hedgerow.runtime import PartyProcesses
-from hedgerow.sharing import RING32, RING64, reconstruct, split
-from hedgerow.sharing.randomness import pair_key
-from hedgerow.testing import LocalParties, run_parties, tamper
-from hedgerow.transport import Agreement, MemoryNetwork, Network, Patience, connect, listen, make_identities
+from hedgerow.parties import PartyProcesses
+from hedgerow.parties.threads import ThreadParties, run_parties
+from hedgerow.protocols import less_than, multiply
+from hedgerow.shares import RING32, RING64, reconstruct, split
+from hedgerow.testing import tamper
+from hedgerow.transport import MemoryNetwork, Network, SessionTerms, Timeouts, connect, listen, make_identities
 from hedgerow.transport.frame import HEADER_BYTES, Header, Kind
 from operations import dealers
 
-SHORT = Patience(seconds=1.0)
+SHORT = Timeouts(seconds=1.0)
 
 
 def open_transports(identities=None, patience=SHORT, network=None, agreements=None, servers=None):
     """Three connected socket transports in this process, or the errors the parties met."""
     servers = servers or [listen(("127.0.0.1", 0)) for _ in range(3)]
     addresses = [server.getsockname() for server in servers]
-    agreements = agreements or [Agreement(bytes(16), bytes(32))] * 3
+    agreements = agreements or [SessionTerms(bytes(16), bytes(32))] * 3
     outcome = [None] * 3
 
     def open_one(party):
@@ -55,7 +56,7 @@ def identities(tmp_path_factory):
 @pytest.fixture(params=["memory", "tcp", "tls"])
 def transports(request, identities):
     if request.param == "memory":
-        return LocalParties(patience=SHORT).transports
+        return ThreadParties(patience=SHORT).transports
     return open_transports(identities if request.param == "tls" else None)
 
 
@@ -179,7 +180,7 @@ def test_a_dying_peer_is_named_by_everyone(identities):
 
 
 def test_a_killed_process_is_named():
-    with PartyProcesses(patience=Patience(seconds=3)) as parties:
+    with PartyProcesses(patience=Timeouts(seconds=3)) as parties:
         victim = parties.processes[1].pid
         timer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
         timer.start()
@@ -204,7 +205,7 @@ def test_pair_keys_that_differ_are_an_error_and_not_garbage(number, sender, rece
     """A seed, or the tag that confirms the key made of it, arrives with one bit changed."""
     network = MemoryNetwork(tamper.at_message(number, tamper.flip_payload_bit, sender=sender, receiver=receiver))
     with pytest.raises(errors.HandshakeMismatch, match="another key for this pair"):
-        LocalParties(network, SHORT).run(lambda ctx: None)
+        ThreadParties(network, SHORT).run(lambda ctx: None)
 
 
 def test_a_tag_says_whose_it_is():
@@ -218,7 +219,7 @@ def test_unsupported_content_tampering_is_not_detected_yet():
     """Passive security: a flipped payload bit changes the answer and may go unnoticed, as SECURITY.md says."""
     network = MemoryNetwork(tamper.at_message(KEYS, tamper.flip_payload_bit, sender=0, receiver=2))
     x = split([3, 5, 7], RING64)
-    results = LocalParties(network, SHORT).run(multiply, x, x)
+    results = ThreadParties(network, SHORT).run(multiply, x, x)
     # Party 2 took another summand than party 0 holds: only someone who gets all three shares can see it.
     with pytest.raises(ValueError, match="do not belong together"):
         reconstruct(results)
@@ -241,7 +242,7 @@ def test_broken_frames_end_the_run_with_a_typed_error(change, expected, number):
     x = split(list(range(200)), RING64)
     network = MemoryNetwork(tamper.at_message(number, change, sender=0, receiver=2))
     with dealers(3), pytest.raises(expected) as caught:
-        LocalParties(network, Patience(seconds=0.5)).run(lambda ctx, a: less_than(ctx, a, a, 63), x)
+        ThreadParties(network, Timeouts(seconds=0.5)).run(lambda ctx, a: less_than(ctx, a, a, 63), x)
     assert caught.value.peer == 0
 
 
@@ -262,7 +263,7 @@ def test_reordered_frames_are_noticed():
                 ctx.step(name).exchange(from_right=np.zeros(8, np.uint8))
 
     with pytest.raises(errors.MalformedMessage, match="number 2 was due"):
-        LocalParties(MemoryNetwork(swap), SHORT).run(program)
+        ThreadParties(MemoryNetwork(swap), SHORT).run(program)
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -296,12 +297,12 @@ def test_wrong_size_and_wrong_step_are_noticed(transports):
 @pytest.mark.parametrize(
     ("agreement", "message"),
     [
-        (Agreement(b"another session!", bytes(32)), "another session"),
-        (Agreement(bytes(16), b"another configuration hash......"), "another run configuration"),
+        (SessionTerms(b"another session!", bytes(32)), "another session"),
+        (SessionTerms(bytes(16), b"another configuration hash......"), "another run configuration"),
     ],
 )
 def test_handshake_refuses_other_runs(agreement, message, identities):
-    common = Agreement(bytes(16), bytes(32))
+    common = SessionTerms(bytes(16), bytes(32))
     results = open_transports(identities, agreements=[common, common, agreement])
     assert any(isinstance(r, errors.HandshakeMismatch) and message in str(r) for r in results)
     assert not any(hasattr(r, "exchange") for r in results[2:])
@@ -349,7 +350,7 @@ def test_nobody_answers():
     address = closed.getsockname()
     closed.close()
     with pytest.raises(errors.PeerUnreachable, match="party 0"):
-        connect(1, server, [address] * 3, Agreement(bytes(16), bytes(32)), patience=Patience(seconds=0.5))
+        connect(1, server, [address] * 3, SessionTerms(bytes(16), bytes(32)), patience=Timeouts(seconds=0.5))
 
 
 @pytest.mark.parametrize("words", [b"", b"hello?\r\n\r\n" * 10])
@@ -359,7 +360,7 @@ def test_strangers_do_not_hold_up_the_parties(words, identities):
     strangers = [socket.create_connection(servers[0].getsockname()) for _ in range(5)]
     for stranger in strangers:
         stranger.sendall(words)
-    found = open_transports(identities, Patience(seconds=5), servers=servers)
+    found = open_transports(identities, Timeouts(seconds=5), servers=servers)
     for stranger in strangers:
         stranger.close()
     assert outcomes(found, lambda transport: both_ways(transport, "x", 100)) == [True] * 3
@@ -415,13 +416,13 @@ def test_opened_places_that_are_no_permutation_end_the_run():
     permutation, column = split([2, 0, 1, 3], RING32), split([1, 2, 3, 4], RING64)
     network = MemoryNetwork(tamper.at_message(KEYS + 1, tamper.spoil_first_item, sender=0, receiver=2))
     with pytest.raises(errors.HedgerowError, match="no permutation"):
-        LocalParties(network, SHORT).run(lambda ctx, p, x: apply(ctx, p, [x]), permutation, column)
+        ThreadParties(network, SHORT).run(lambda ctx, p, x: apply(ctx, p, [x]), permutation, column)
 
 
 @pytest.mark.parametrize("kind", ["memory", "tcp"])
 def test_shaping_delays_and_limits(kind):
     network = Network(delay=0.05, bandwidth=1e6)
-    parties = LocalParties(shape=network).transports if kind == "memory" else open_transports(network=network)
+    parties = ThreadParties(shape=network).transports if kind == "memory" else open_transports(network=network)
 
     def work(transport):
         started = time.monotonic()
@@ -442,7 +443,7 @@ def test_pair_keys_are_known_to_exactly_two():
     def draw(ctx):
         return ctx.with_left(4).tolist(), ctx.with_right(4).tolist(), ctx.step("x").with_right(4).tolist()
 
-    results = LocalParties().run(draw)
+    results = ThreadParties().run(draw)
     for party in range(3):
         assert results[party][1] == results[(party + 1) % 3][0]
         assert results[party][1] != results[party][0]
@@ -456,7 +457,7 @@ def test_an_error_of_our_own_reaches_the_others():
         ctx.pass_left(np.zeros(4, np.uint8))
 
     with pytest.raises(RuntimeError, match="disk full"):
-        LocalParties(patience=SHORT).run(program)
+        ThreadParties(patience=SHORT).run(program)
 
 
 def test_header_round_trip():

@@ -9,30 +9,29 @@ import pytest
 from scipy.stats import chi2
 
 import problems
-from hedgerow.oblivious import Load, apply, draw_shuffle, shuffle_loads, sort_permutations
-from hedgerow.primitives import multiply, product_sign, top_bit
-from hedgerow.primitives.choose import Chosen, choose
-from hedgerow.primitives.columns import Columns
-from hedgerow.primitives.compare import sign_of
-from hedgerow.primitives.select import Selection
-from hedgerow.runtime import programs
-from hedgerow.sharing import (
-    RING16,
-    RING32,
-    RING64,
-    BinaryShare,
-    Context,
+from hedgerow.engine import Context
+from hedgerow.oblivious import apply, sort_permutations
+from hedgerow.parties import program as programs
+from hedgerow.parties.threads import ThreadParties, run_parties
+from hedgerow.protocols import (
+    SelectByRow,
+    Selection,
+    ShuffleJob,
+    draw_shuffle,
+    evaluate_and_select,
+    multiply,
+    product_sign,
     public,
-    reconstruct,
     refresh,
     reveal,
     reveal_bits,
-    split,
-    split_bits,
-    unpack_bits,
+    run_shuffles,
+    sign_of,
+    top_bit,
 )
-from hedgerow.testing import LocalParties, RecordingTransport, run_parties
-from hedgerow.trees.shape import TreeShape
+from hedgerow.shares import RING16, RING32, RING64, Bits, Columns, reconstruct, split, split_bits, unpack_bits
+from hedgerow.testing import RecordingTransport
+from hedgerow.trees.problem import Problem
 from operations import OPERATIONS, dealers, gated_circuit, in_reverse, share_inputs
 from test_protocols import fixed_inputs
 
@@ -57,7 +56,7 @@ def test_every_message_a_party_sees_is_uniform(operation, number):
     counts: dict[tuple[int, int, str], np.ndarray] = {}
     for _ in range(30):
         shared = share_inputs(operation, values)
-        recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+        recorders = [RecordingTransport(transport) for transport in ThreadParties().transports]
         with dealers(number):
             run_parties(recorders, operation.program, [tuple(argument[p] for argument in shared) for p in range(3)])
         for recorder in recorders:
@@ -81,7 +80,7 @@ def test_no_two_messages_are_related_by_a_reused_mask():
             a = apply(ctx.step(f"apply{k}"), order, [a])[0]
             a = multiply(ctx.step(f"multiply{k}"), a, a)
 
-    recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+    recorders = [RecordingTransport(transport) for transport in ThreadParties().transports]
     run_parties(recorders, program, [(x[p],) for p in range(3)])
     for recorder in recorders:
         opened = ("open", "pairs")
@@ -108,10 +107,10 @@ def compare_products(ctx, b, x, y):
 def compare_and_choose(ctx, b, x, y):
     """A sign of few bits, gated, that selects a number; the stage after it multiplies the result again."""
     sign = sign_of(ctx, x - y, 7)
-    evaluation = sign.evaluation(ctx.step("sign"), gated_circuit(sign.chunks), b)
-    found, start, _ = evaluation.circuit.bounds[-3:]
+    circuit, found = gated_circuit(sign.chunks)
+    evaluation = sign.evaluation(ctx.step("sign"), circuit, b)
     selection = Selection(ctx.step("choose"), Columns.of([x]))
-    choose(ctx, [evaluation], [Chosen(slice(found, start), selection)], after=1)
+    evaluate_and_select(ctx, [evaluation], [SelectByRow([found], selection)], after=1)
 
 
 def go_on_in_reverse(ctx, b, x, y):
@@ -135,8 +134,8 @@ def test_no_three_things_a_party_sees_add_up_to_anything(program, monkeypatch):
     seen = {party: [side for x in (bits, *numbers) for side in (x[party].left, x[party].right)] for party in range(3)}
 
     def drawing(original):
-        def draw(self, shape, dtype=np.uint64):
-            out = original(self, shape, dtype)
+        def draw(self, problem, dtype=np.uint64):
+            out = original(self, problem, dtype)
             seen[self.party].append(out.copy())
             return out
 
@@ -152,7 +151,7 @@ def test_no_three_things_a_party_sees_add_up_to_anything(program, monkeypatch):
     monkeypatch.setattr(Context, "exchange", exchange)
     for side in ("with_left", "with_right"):
         monkeypatch.setattr(Context, side, drawing(getattr(Context, side)))
-    LocalParties().run(program, bits, *numbers)
+    ThreadParties().run(program, bits, *numbers)
     for party, arrays in seen.items():
         rows = np.concatenate([seen_rows(array) for array in arrays if array.size])
         signs = 1 - 2 * rows.astype(np.float32)
@@ -175,7 +174,7 @@ def permutation_counts(program, size, runs):
     def many(ctx):
         return [tuple(int(v) for v in program(ctx)) for _ in range(runs)]
 
-    results = LocalParties().run(many)
+    results = ThreadParties().run(many)
     assert results[0] == results[1] == results[2]
     counter = Counter(results[0])
     return np.array([counter[p] for p in itertools.permutations(range(size))])
@@ -185,10 +184,10 @@ def shuffled_rows(ctx, size, times, undo_one):
     column = public(ctx, np.arange(size), RING32)
     for k in range(times):
         shuffle = draw_shuffle(ctx.step("draw"), size, first=k)
-        ((column,),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [column])])
+        ((column,),) = run_shuffles(ctx.step("move"), [ShuffleJob(shuffle, [column])])
     if undo_one:
         other = draw_shuffle(ctx.step("draw"), size, first=1)
-        ((column,),) = shuffle_loads(ctx.step("undo"), [Load(other, [column])], undo=True)
+        ((column,),) = run_shuffles(ctx.step("undo"), [ShuffleJob(other, [column])], undo=True)
     return reveal(ctx.step("open"), column)
 
 
@@ -205,11 +204,11 @@ def test_opened_places_are_uniform_whatever_the_permutation():
         seen = []
         for k in range(2400):
             shuffle = draw_shuffle(ctx.step("draw"), 4, first=k)
-            ((places,),) = shuffle_loads(ctx.step("move"), [Load(shuffle, [permutation], opened=(0,))])
+            ((places,),) = run_shuffles(ctx.step("move"), [ShuffleJob(shuffle, [permutation], opened=(0,))])
             seen.append(tuple(int(v) for v in places))
         return seen
 
-    results = LocalParties().run(many, identity)
+    results = ThreadParties().run(many, identity)
     assert results[0] == results[1] == results[2]
     counter = Counter(results[0])
     assert histogram_is_uniform(np.array([counter[p] for p in itertools.permutations(range(4))]))
@@ -222,8 +221,8 @@ def test_opened_comparisons_of_a_sort_are_uniform_even_for_equal_keys(keys, monk
     seen = []
     real = sort_module.reveal_ranks
 
-    def spy(ctx, left, right, bits):
-        ranks = real(ctx, left, right, bits)
+    def spy(ctx, shuffled, bits):
+        ranks = real(ctx, shuffled, bits)
         if ctx.party == 0:
             seen.append(tuple(int(v) for v in ranks[0]))
         return ranks
@@ -235,7 +234,7 @@ def test_opened_comparisons_of_a_sort_are_uniform_even_for_equal_keys(keys, monk
         for _ in range(600):
             sort_permutations(ctx, [x], 4)
 
-    LocalParties().run(many, share)
+    ThreadParties().run(many, share)
     counter = Counter(seen)
     assert histogram_is_uniform(np.array([counter[p] for p in itertools.permutations(range(4))]))
 
@@ -247,7 +246,7 @@ def test_refreshed_shares_are_uniform_but_for_their_sum():
     def program(ctx):
         return refresh(ctx, [public(ctx, np.full(lanes, 77), RING64)])[0]
 
-    results = LocalParties().run(program)
+    results = ThreadParties().run(program)
     assert (reconstruct(results) == 77).all()
     summands = [results[party].left for party in range(3)]
     for a, b in itertools.combinations(summands, 2):
@@ -270,15 +269,15 @@ def test_everything_that_leaves_the_parties_is_refreshed(kind, monkeypatch):
     generator = np.random.default_rng(1)
     x, y = generator.integers(0, 16, (2, 30)), generator.integers(0, 2, 30)
     regression = {"classes": 0, "target_bits": 1} if kind == "errors" else {}
-    shape = TreeShape(30, 2, 2, 4, **regression)
-    trees = problems.train_secure(x, y, None, shape)
-    rows, truth = split(2 * x.reshape(-1).astype(np.uint64), shape.value_ring), split(y.astype(np.uint64), RING64)
-    shapes, parties = [shape] * 3, LocalParties()
+    problem = Problem(30, 2, 2, 4, **regression)
+    trees = problems.train_secure(x, y, None, problem)
+    flat = split(2 * x.reshape(-1).astype(np.uint64), problem.widths.value_ring)
+    rows, truth = [part.pieces(30) for part in flat], split(y.astype(np.uint64), RING64)
+    shapes, parties = [problem] * 3, ThreadParties()
     if kind == "tree":
-        table = split(x.reshape(-1).astype(np.uint64), RING64)
-        results = parties.run(programs.run_training, table, truth, [None] * 3, shapes, ["fast"] * 3)
+        results = parties.run(programs.run_training, problems.tables_of(x, y), shapes, ["fast"] * 3)
         left = [tree.columns for tree in results]
-        assert problems.opened(results) == problems.twin(x, y, None, shape)
+        assert problems.opened(results) == problems.twin(x, y, None, problem)
     elif kind == "probabilities":
         left = parties.run(programs.run_probabilities, trees, rows, shapes)
     elif kind == "labels":
@@ -293,10 +292,10 @@ def test_everything_that_leaves_the_parties_is_refreshed(kind, monkeypatch):
 def test_opened_bits_show_no_padding():
     """Bits past the last item are no items: what is told of them is 0, whatever stands there."""
     bits = split_bits([1, 0, 1])
-    recorders = [RecordingTransport(transport) for transport in LocalParties().transports]
+    recorders = [RecordingTransport(transport) for transport in ThreadParties().transports]
 
     def program(ctx, b):
-        return reveal_bits(ctx.step("open"), BinaryShare(b.left | ~np.uint64(7), b.right, 3))
+        return reveal_bits(ctx.step("open"), Bits(b.left | ~np.uint64(7), b.right, 3))
 
     opened = run_parties(recorders, program, [(bits[p],) for p in range(3)])
     assert [rows.tolist() for rows in opened] == [[[5]]] * 3

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..oblivious.counting import CountingBox
-from ..trees.earlier import abspoel_training, trivial_training
-from ..trees.paper import decision_tree_training
-from ..trees.shape import check_table
+from ..paper.baselines import abspoel_training, trivial_training
+from ..paper.counting import CountingBox
+from ..paper.training import decision_tree_training
+from ..trees.problem import check_table
 
 METHODS: dict[str, Callable[..., Any]] = {
     "trivial": trivial_training,

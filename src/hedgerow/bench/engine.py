@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..parties import PartyProcesses
 from ..reference import protocol as reference
-from ..runtime import PartyProcesses
-from ..sharing import RING32, RING64, reconstruct, split, split_bits
+from ..shares import RING32, RING64, reconstruct, seen_by_party, split, split_bits
 from .programs import PRIMITIVES, run_demo, run_permutation, run_primitive, run_rounds, run_sort
 from .report import RunFacts, best
 
@@ -80,7 +80,7 @@ def demo_columns(rows: int) -> dict[str, Any]:
     return {
         "income": income,
         "spending": spending,
-        "seen": shares[0][0].left,
+        "seen": seen_by_party(shares[0][0]),
         "overspent": results[0][0],
         "places": places,
         "correct": np.array_equal(places, expected) and np.array_equal(results[0][0], spending > income),

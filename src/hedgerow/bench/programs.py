@@ -7,15 +7,28 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import Context
 from ..oblivious import apply, radix_permutation, sort_permutations, unapply
-from ..primitives import bit_to_ring, equal, less_than, multiply, ring_to_bits, select, top_bit, widen
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, reveal, reveal_bits, unpack_bits
+from ..parties.training import train_tree
+from ..protocols import (
+    bit_to_ring,
+    equal,
+    less_than,
+    multiply,
+    reveal,
+    reveal_bits,
+    ring_to_bits,
+    select,
+    top_bit,
+    widen,
+)
+from ..shares import RING32, RING64, RING128, Bits, Numbers, unpack_bits
 from ..transport import NETWORKS
-from ..trees.model import SharedTree
-from ..trees.shape import TreeShape
-from ..trees.train import train_tree
+from ..trees.problem import Problem
+from ..trees.shared_tree import SharedTree
+from ..trees.table import TrainingTable
 
-Primitive = Callable[[Context, ArithmeticShare, ArithmeticShare, BinaryShare], Any]
+Primitive = Callable[[Context, Numbers, Numbers, Bits], Any]
 
 PRIMITIVES: dict[str, Primitive] = {
     "multiply 2^64": lambda ctx, x, y, b: multiply(ctx, x, y),
@@ -33,12 +46,12 @@ PRIMITIVES: dict[str, Primitive] = {
 }
 
 
-def run_primitive(ctx: Context, name: str, x: ArithmeticShare, y: ArithmeticShare, bit: BinaryShare) -> None:
+def run_primitive(ctx: Context, name: str, x: Numbers, y: Numbers, bit: Bits) -> None:
     """Run one primitive by name; the result stays at the party."""
     PRIMITIVES[name](ctx.step(name), x, y, bit)
 
 
-def run_permutation(ctx: Context, name: str, permutation: ArithmeticShare, x: ArithmeticShare) -> None:
+def run_permutation(ctx: Context, name: str, permutation: Numbers, x: Numbers) -> None:
     """Apply or unapply a secret permutation to one 64-bit column."""
     {"apply": apply, "unapply": unapply}[name](ctx.step(name), permutation, [x])
 
@@ -50,7 +63,7 @@ def run_rounds(ctx: Context, count: int) -> None:
         ctx.pass_left(token)
 
 
-def run_sort(ctx: Context, key: ArithmeticShare, bits: int, method: str) -> ArithmeticShare:
+def run_sort(ctx: Context, key: Numbers, bits: int, method: str) -> Numbers:
     """The stable sort permutation by revealed comparisons (``compare``) or radix passes (``radix1``…``radix3``)."""
     if method == "compare":
         return sort_permutations(ctx.step("sort"), [key], bits)[0]
@@ -58,7 +71,7 @@ def run_sort(ctx: Context, key: ArithmeticShare, bits: int, method: str) -> Arit
     return radix_permutation(ctx.step("sort"), rows, digit=int(method[-1]))
 
 
-def run_demo(ctx: Context, income: ArithmeticShare, spending: ArithmeticShare) -> tuple[Any, ArithmeticShare]:
+def run_demo(ctx: Context, income: Numbers, spending: Numbers) -> tuple[Any, Numbers]:
     """Open who spends more than they earn; keep the places by income secret-shared."""
     more = less_than(ctx.step("compare"), income, spending, 10)
     opened = unpack_bits(reveal_bits(ctx.step("open"), more), len(income))[0].astype(bool)
@@ -66,7 +79,7 @@ def run_demo(ctx: Context, income: ArithmeticShare, spending: ArithmeticShare) -
 
 
 def run_train(
-    ctx: Context, x: ArithmeticShare, y: ArithmeticShare, shape: TreeShape, algorithm: str, network: str = "loopback"
+    ctx: Context, table: TrainingTable, problem: Problem, algorithm: str, network: str = "loopback"
 ) -> SharedTree:
     """Train a tree; its shares go back to their owner."""
-    return train_tree(ctx, x, y, shape, algorithm, NETWORKS[network])
+    return train_tree(ctx, table, problem, algorithm, NETWORKS[network])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..runtime import PartyReport
+from ..parties import PartyReport
 from ..transport.frame import HEADER_BYTES
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..parties import PartyProcesses, PartyReport
 from ..reference.tree import fast_rule, paper_rule, train
-from ..runtime import PartyProcesses, PartyReport
-from ..sharing import RING64, split
 from ..transport import NETWORKS, Spending
-from ..trees.model import decode, reconstruct_tree
-from ..trees.shape import TreeShape, check_table
+from ..trees.opened import reconstruct_root
+from ..trees.problem import Problem, check_table
+from ..trees.table import TrainingTable
 from .programs import run_train
 from .report import RunFacts, best
 
@@ -75,34 +75,34 @@ def bench_train(
     table: Table, depth: int, algorithm: str, network: str = "loopback", bits: int | None = None, repeat: int = 1
 ) -> RunFacts:
     """Train on a table and compare the revealed tree with the plaintext twin's, node for node."""
-    x, y, shape = check_table(*table, depth, bits)
+    x, y, problem = check_table(*table, depth, bits)
     with PartyProcesses(network=network) as parties:
-        return best([train_once(parties, x, y, shape, algorithm, network) for _ in range(repeat)])
+        return best([train_once(parties, x, y, problem, algorithm, network) for _ in range(repeat)])
 
 
 def train_once(
     parties: PartyProcesses,
     x: npt.NDArray[Any],
     y: npt.NDArray[Any],
-    shape: TreeShape,
+    problem: Problem,
     algorithm: str,
     network: str = "loopback",
     depth: int = 3,
 ) -> RunFacts:
     """One run at running parties."""
-    shares = split(x.reshape(-1), RING64), split(y, RING64)
-    reports = parties.run(run_train, *shares, [shape] * 3, [algorithm] * 3, [network] * 3)
-    tree = decode(reconstruct_tree([report.result for report in reports]))
-    matches = tree == train(x, y, shape.height, RULES[algorithm])
+    tables = TrainingTable.split(x, y)
+    reports = parties.run(run_train, tables, [problem] * 3, [algorithm] * 3, [network] * 3)
+    tree = reconstruct_root([report.result for report in reports])
+    matches = tree == train(x, y, problem.height, RULES[algorithm])
     steps = step_table(reports[0], depth)
     selection = sum(step["seconds"] for name, step in steps.items() if name.split("/")[1] == "test_selection")
     return RunFacts.of(
         reports,
         matches,
         algorithm=algorithm,
-        rows=shape.rows,
-        attrs=shape.attributes,
-        depth=shape.height,
+        rows=problem.rows,
+        attrs=problem.attributes,
+        depth=problem.height,
         network=network,
         matches_reference=matches,
         test_selection_seconds=round(selection, 4),
@@ -113,12 +113,12 @@ def train_once(
 
 def compare(table: Table, depth: int, bits: int | None, repeat: int) -> dict[str, Any]:
     """Both algorithms in one run, alternating; seconds and bytes of each, best of several, and their ratios."""
-    x, y, shape = check_table(*table, depth, bits)
+    x, y, problem = check_table(*table, depth, bits)
     runs: dict[str, list[RunFacts]] = {"fast": [], "paper": []}
     with PartyProcesses() as parties:
         for _ in range(repeat):
             for algorithm, done in runs.items():
-                done.append(train_once(parties, x, y, shape, algorithm))
+                done.append(train_once(parties, x, y, problem, algorithm))
     fast, paper = best(runs["fast"]), best(runs["paper"])
     return {
         "fast": fast.as_dict(),

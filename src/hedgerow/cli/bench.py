@@ -19,8 +19,8 @@ from ..bench.tables import as_markdown, run_tables
 from ..bench.tables import draw as draw_tables
 from ..bench.training import bench_train, random_table, read_table, train_once
 from ..bench.training import compare as compare_algorithms
-from ..runtime import PartyProcesses
-from ..trees.shape import check_table
+from ..parties import PartyProcesses
+from ..trees.problem import check_table
 from . import screen
 
 app = typer.Typer(

@@ -10,9 +10,11 @@ import numpy as np
 import typer
 from rich.table import Table as Screen
 
-from ..estimators.prepare import Wish, prepare
+from ..estimators.prepare import prepare
 from ..estimators.secret import train_secret
-from ..sharing import RING64, split
+from ..shares import RING64, seen_by_party, split
+from ..tables.frame import PlainTable
+from ..trees.rules import TrainingRules
 from . import screen
 
 HEIGHT = 3
@@ -34,7 +36,9 @@ def demo(
     x, x_test, y, y_test = train_test_split(data.data, data.target, random_state=1)
     names = [str(name) for name in x.columns]
     labels, labels_test = (data.target_names[side] for side in (y, y_test))
-    prepared = prepare(names, [x[name].to_numpy() for name in x], "diagnosis", labels, Wish(HEIGHT))
+    prepared = prepare(
+        PlainTable(names, [x[name].to_numpy() for name in x]), "diagnosis", labels, TrainingRules(HEIGHT)
+    )
     console.print(f"[bold]1.[/] {len(x)} patients, {len(names)} measurements, one secret label each. Parties get:")
     console.print(_shares(prepared.x, names[0]))
     started = time.perf_counter()
@@ -62,14 +66,14 @@ def demo(
 
 def _shares(x: Any, name: str) -> Screen:
     """The first values of a column beside what each party receives of them."""
-    parts = split(x[0], RING64)
+    parts = [seen_by_party(share) for share in split(x[0], RING64)]
     shown = Screen(title=f"column '{name}', first rows")
     shown.add_column("value (fixed point)", justify="right")
     for party in range(3):
         shown.add_column(f"party {party} receives", justify="right")
     for i in range(4):
-        shown.add_row(f"{int(x[0, i]):,}", *(f"{int(part.left[i]):016x}" for part in parts))
-    ones = [np.unpackbits(part.left.view(np.uint8)).mean() for part in parts]
+        shown.add_row(f"{int(x[0, i]):,}", *(f"{int(part[i]):016x}" for part in parts))
+    ones = [np.unpackbits(part.view(np.uint8)).mean() for part in parts]
     shown.add_section()
     shown.add_row("bits that are 1", *(f"{100 * share:.1f} %" for share in ones))
     return shown

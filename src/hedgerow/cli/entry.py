@@ -86,7 +86,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _give_up() -> None:
-    processes = sys.modules.get("hedgerow.runtime.processes")
+    processes = sys.modules.get("hedgerow.parties.process")
     if processes is not None:
         processes.end_all()
     if not _told.is_set():

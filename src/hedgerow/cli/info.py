@@ -42,11 +42,11 @@ def _model(directory: Path) -> dict[str, Any]:
     return {
         "model": facts.identity,
         "algorithm": facts.algorithm,
-        "rows": facts.shape.rows,
-        "height": facts.shape.height,
-        "bits_of_a_value": facts.shape.value_bits,
+        "rows": facts.problem.rows,
+        "height": facts.problem.height,
+        "bits_of_a_value": facts.problem.value_bits,
         "target": facts.target,
-        **({"bits_of_the_target": facts.shape.target_bits} if facts.shape.regression else {}),
-        **({} if facts.shape.regression else {"classes": list(facts.classes)}),
+        **({"bits_of_the_target": facts.problem.target_bits} if facts.problem.regression else {}),
+        **({} if facts.problem.regression else {"classes": list(facts.classes)}),
         "attributes": facts.attribute_names,
     }

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table as Screen
 
 from ..errors import InputError
-from ..estimators.prepare import kept_weights, most_bits, most_target_bits, weight_bits
+from ..estimators.prepare import most_bits, most_target_bits
+from ..estimators.weights import kept_weights, weight_bits
 from ..tables import (
     Column,
     NameKey,
@@ -28,7 +29,7 @@ from ..tables import (
 from ..tables.disclosure import category_refusal, class_refusal, key_warning
 from ..tables.rounding import rounding_notices
 from ..tables.schema import MAX_CLASSES, schema_text
-from ..trees.shape import TreeShape
+from ..trees.problem import Problem
 from . import screen
 from .reading import (
     Categories,
@@ -132,7 +133,7 @@ def _look(table: Table, name: str, target: str | None, weight: str | None, regre
         return _Look(name, Column(name, "weight", bits=weight_bits(kept)), remarks=rounded, error=error)
     kind = "target" if name == target else "number"
     table.attribute(name, category=False)
-    most = most_target_bits(TreeShape(len(table), 1, 1, 1)) if kind == "target" else most_bits(len(table))
+    most = most_target_bits(Problem(len(table), 1, 1, 1)) if kind == "target" else most_bits(len(table))
     proposal = propose_column(name, values, most, kind)
     column, error = proposal.column, proposal.largest_error
     remarks = tuple(rounding_notices(column, values, encode(column, values)[0], error))

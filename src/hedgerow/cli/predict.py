@@ -146,7 +146,7 @@ def evaluate(
     table = _hidden(secret, table, name_key)
     labels = table.column(target or secret.facts.target)
     columns = _rows(secret, table)
-    if secret.facts.shape.regression:
+    if secret.facts.problem.regression:
         with screen.row_progress("evaluating", len(table), quiet or as_json) as ticked:
             errors = secret.errors(columns, labels, ticked)
         screen.print_facts(asdict(errors), as_json)

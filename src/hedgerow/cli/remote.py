@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..estimators.prepare import Wish, public_rules
-from ..runtime import Moment
+from ..parties import Moment
 from ..service.client import Client, combination, rounding_of_table, row_order, training_request
 from ..service.consortium import read_toml
 from ..service.disclosure import OwnerRules
 from ..tables import Table, published, read_schema
 from ..tables.names import NameKey
+from ..trees.rules import TrainingRules
 from . import screen
 from .party import show_datasets, show_jobs
 from .reading import (
@@ -190,8 +190,10 @@ def submit(
     names, combine = combination(dataset)
     given = class_weights(class_weight)
     weights = given if isinstance(given, str) else {name: _number(text) for name, text in (given or {}).items()}
-    wish = Wish(max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights)
-    asked = public_rules(wish) | {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
+    rules = TrainingRules(
+        max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights
+    )
+    asked = rules.public() | {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     if dry_run:
         _show_answers(client.check(**training_request(names, target, combine=combine, **asked)), as_json)
         return

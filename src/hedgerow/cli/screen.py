@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from ..errors import InputError
-from ..runtime import Moment
+from ..parties import Moment
 
 EXIT_CODES = {
     0: "success",

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..estimators.prepare import Prepared, Wish, prepare
+from ..estimators.prepare import EncodedTable, prepare
 from ..estimators.secret import train_secret
 from ..tables import Schema, Table, read_schema
+from ..tables.frame import PlainTable
+from ..trees.rules import TrainingRules
 from . import screen
 from .reading import (
     Categories,
@@ -113,12 +115,13 @@ def train(
     else:
         names, categorical = chosen_columns(table, left_out, category or [], numbers_only)
         columns = [table.attribute(name, name in categorical) for name in names]
-    wish = Wish(
+    rules = TrainingRules(
         max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, class_weights(class_weight),
         regression or _estimates(declared),
     )  # fmt: skip
     weights = None if weight is None else table.column(weight)
-    prepared = prepare(names, columns, target, labels, wish, declared, weights, categorical, category or [])
+    plain = PlainTable(names, columns, categorical, category or [])
+    prepared = prepare(plain, target, labels, rules, declared, weights)
     show_publications(prepared.publications, f"{data}: {len(table):,} rows")
     warn([*prepared.keys, *prepared.roundings])
     started = time.perf_counter()
@@ -148,15 +151,15 @@ def _estimates(schema: Schema | None) -> bool:
     return schema is not None and schema.label is not None and schema.label.kind == "target"
 
 
-def _facts(prepared: Prepared, reports: Any, seconds: float, out: Path) -> dict[str, Any]:
-    shape = prepared.facts.shape
+def _facts(prepared: EncodedTable, reports: Any, seconds: float, out: Path) -> dict[str, Any]:
+    problem = prepared.facts.problem
     return {
         "model": str(out),
-        "rows": shape.rows,
-        "attributes": shape.attributes,
-        "tests": len(shape.features),
-        "height": shape.height,
-        **({} if shape.regression else {"classes": list(prepared.facts.classes)}),
+        "rows": problem.rows,
+        "attributes": problem.attributes,
+        "tests": len(problem.features),
+        "height": problem.height,
+        **({} if problem.regression else {"classes": list(prepared.facts.classes)}),
         "exact": not prepared.rounding,
         "rounding": prepared.rounding,
         "seconds": round(seconds, 3),

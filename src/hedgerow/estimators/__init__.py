@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .prepare import Prepared, Wish, prepare
+from ..trees.rules import TrainingRules
+from .prepare import EncodedTable, prepare
 from .secret import SecretModel, train_secret
 
 if TYPE_CHECKING:
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
-    "Prepared",
+    "EncodedTable",
     "SecretModel",
-    "Wish",
+    "TrainingRules",
     "prepare",
     "train_secret",
 ]

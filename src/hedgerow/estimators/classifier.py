@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..service.client import RemoteModel
-from .prepare import Wish
+from ..trees.rules import TrainingRules
 from .secret import SecretModel
 from .tree import SecretTree
 
@@ -87,8 +87,8 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         self.identity = identity
         self.verbose = verbose
 
-    def _wish(self) -> Wish:
-        return Wish(
+    def _rules(self) -> TrainingRules:
+        return TrainingRules(
             self.max_depth,
             self.algorithm,
             self.min_samples_split,
@@ -107,7 +107,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
 
     def _keep(self, model: SecretModel | RemoteModel) -> None:
         super()._keep(model)
-        weights = model.facts.shape.class_weights
+        weights = model.facts.problem.class_weights
         if weights:
             self.class_weight = dict(zip(model.facts.classes, weights, strict=True))
 

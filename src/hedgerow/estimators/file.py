@@ -63,5 +63,5 @@ def load(path: Any) -> SecretTree:
 def _of_directory(path: Path) -> SecretTree:
     from ..models import load_model
 
-    regression = load_model(path)[0].facts.shape.regression
+    regression = load_model(path)[0].facts.problem.regression
     return (DecisionTreeRegressor if regression else DecisionTreeClassifier).load(path)

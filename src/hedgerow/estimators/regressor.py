@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y
 
 from ..trees.predict import Errors
-from .prepare import Wish
+from ..trees.rules import TrainingRules
 from .tree import SecretTree
 
 
@@ -45,8 +45,8 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
         self.identity = identity
         self.verbose = verbose
 
-    def _wish(self) -> Wish:
-        return Wish(
+    def _rules(self) -> TrainingRules:
+        return TrainingRules(
             self.max_depth,
             "fast",
             self.min_samples_split,

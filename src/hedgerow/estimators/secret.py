@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from ..errors import InputError, SharesTogetherWarning
 from ..models import ModelFacts, PartyModel, RevealedTree, load_model, reveal_tree, save_model
-from ..runtime import PartyReport, Progress, Ticked, local_parties
-from ..trees.model import SharedTree
+from ..parties import PartyReport, Progress, RowProgress, local_parties
 from ..trees.predict import Errors
-from .prepare import Prepared
+from ..trees.shared_tree import SharedTree
+from .prepare import EncodedTable
 
 Values = npt.NDArray[Any]
 
@@ -29,8 +29,8 @@ class SecretModel:
         self._trees = list(trees)
 
     def __repr__(self) -> str:
-        shape = self.facts.shape
-        return f"SecretModel({shape.attributes} attributes, height {shape.height}, shared among three parties)"
+        problem = self.facts.problem
+        return f"SecretModel({problem.attributes} attributes, height {problem.height}, shared among three parties)"
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickling puts all three parties' shares into one stream; whoever reads it can open the tree."""
@@ -45,33 +45,33 @@ class SecretModel:
     def _rows(self, columns: Sequence[Values]) -> npt.NDArray[np.uint64]:
         return np.stack(self.facts.doubled(columns))
 
-    def labels(self, columns: Sequence[Values], ticked: Ticked | None = None) -> Values:
+    def labels(self, columns: Sequence[Values], ticked: RowProgress | None = None) -> Values:
         """Predicted classes or estimates; only these are opened."""
-        numbers = local_parties().labels(self._trees, self._rows(columns), self.facts.shape, ticked)
+        numbers = local_parties().labels(self._trees, self._rows(columns), self.facts.problem, ticked)
         return self.facts.labels(numbers)
 
-    def probabilities(self, columns: Sequence[Values], ticked: Ticked | None = None) -> npt.NDArray[np.float64]:
+    def probabilities(self, columns: Sequence[Values], ticked: RowProgress | None = None) -> npt.NDArray[np.float64]:
         """Probabilities ``[row, class]``, in steps of 2^-16; only these are opened."""
         self.facts.need_classes()
         if not self._trees[0].counts:
             raise InputError("this model has no class counts, so no probabilities: train it with algorithm 'fast'")
         found: npt.NDArray[np.float64] = local_parties().probabilities(
-            self._trees, self._rows(columns), self.facts.shape, ticked
+            self._trees, self._rows(columns), self.facts.problem, ticked
         )
         return found
 
-    def _evaluated(self, columns: Sequence[Values], labels: Values, ticked: Ticked | None) -> Any:
+    def _evaluated(self, columns: Sequence[Values], labels: Values, ticked: RowProgress | None) -> Any:
         return local_parties().evaluation(
-            self._trees, self._rows(columns), self.facts.truth(labels), self.facts.shape, ticked
+            self._trees, self._rows(columns), self.facts.truth(labels), self.facts.problem, ticked
         )
 
     def confusion(
-        self, columns: Sequence[Values], labels: Values, ticked: Ticked | None = None
+        self, columns: Sequence[Values], labels: Values, ticked: RowProgress | None = None
     ) -> npt.NDArray[np.int64]:
         """The confusion matrix ``[true, predicted]``; nothing else is opened, no prediction either."""
         return self.facts.matrix(self._evaluated(columns, labels, ticked))
 
-    def errors(self, columns: Sequence[Values], labels: Values, ticked: Ticked | None = None) -> Errors:
+    def errors(self, columns: Sequence[Values], labels: Values, ticked: RowProgress | None = None) -> Errors:
         """Mean squared error and R² of a regression tree; only the three sums they need are opened."""
         return self.facts.errors(self._evaluated(columns, labels, ticked), len(labels))
 
@@ -98,8 +98,8 @@ class Trained:
     reports: list[PartyReport]
 
 
-def train_secret(prepared: Prepared, progress: Progress | None = None) -> Trained:
+def train_secret(prepared: EncodedTable, progress: Progress | None = None) -> Trained:
     """Share a prepared table among the local parties and train."""
     facts = prepared.facts
-    outcome = local_parties().train(prepared.x, prepared.y, facts.shape, facts.algorithm, progress, prepared.weights)
+    outcome = local_parties().train(prepared.x, prepared.y, facts.problem, facts.algorithm, progress, prepared.weights)
     return Trained(SecretModel(facts, outcome.value), outcome.reports)

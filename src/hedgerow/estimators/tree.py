@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 from ..errors import InputError, MissingValueWarning, PublicationWarning, RoundingWarning
 from ..models import RevealedTree
 from ..models.facts import gaps_text
-from ..runtime import Moment
+from ..parties import Moment
 from ..service.client import Client, RemoteModel, combination
 from ..tables import Schema, read_schema
 from ..tables.frame import (
@@ -42,7 +42,8 @@ from ..tables.frame import (
     without_aside,
 )
 from ..tables.schema import check_names
-from .prepare import Prepared, Wish, prepare, public_rules
+from ..trees.rules import TrainingRules
+from .prepare import EncodedTable, prepare
 from .secret import SecretModel, train_secret
 
 Values = npt.NDArray[Any]
@@ -64,7 +65,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     verbose: int
 
     @abstractmethod
-    def _wish(self) -> Wish:
+    def _rules(self) -> TrainingRules:
         """What is to be trained."""
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, check_targets: Any) -> Self:  # noqa: N803
@@ -76,13 +77,13 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             )
         self._forget()
         y = plain_labels(y)
-        if self._wish().regression and y is not None:
+        if self._rules().regression and y is not None:
             check_numbers(y, "the targets")
         table, labels = self._checked(X, y, fitted=False)
         check_targets(labels)
         target = getattr(y, "name", None)
         if not isinstance(target, str) or target in table.names:
-            word = "target" if self._wish().regression else "class"
+            word = "target" if self._rules().regression else "class"
             choices = (word, *(f"{word}{k}" for k in range(len(table.names) + 1)))
             target = next(name for name in choices if name not in table.names)
         weights = None
@@ -92,9 +93,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         schema = self._declared()
         if schema is not None and schema.label is not None and not hasattr(y, "name"):
             target = schema.label.name
-        prepared = prepare(
-            table.names, table.columns, target, labels, self._wish(), schema, weights, table.categorical, table.asked
-        )
+        prepared = prepare(table, target, labels, self._rules(), schema, weights)
         self._tell(prepared, [name for name in table.categorical if name not in table.asked])
         self.model_: SecretModel | RemoteModel = train_secret(prepared, self._progress).model
         self.schema_ = prepared.facts.schema
@@ -106,7 +105,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         for name in ("model_", "schema_", "rounding_"):
             self.__dict__.pop(name, None)
 
-    def _tell(self, prepared: Prepared, unasked: Sequence[str]) -> None:
+    def _tell(self, prepared: EncodedTable, unasked: Sequence[str]) -> None:
         """Say what becomes public, before it does, and what was rounded."""
         for publication in prepared.publications:
             self._say(f"becomes public of {publication.line}")
@@ -151,15 +150,15 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         """
         if self.consortium is None:
             raise InputError("fit_dataset needs the parameter 'consortium': the path of a consortium.toml")
-        wish = self._wish()
+        rules = self._rules()
         client = Client(Path(self.consortium), Path(self.identity) if self.identity is not None else None)
         names, combine = combination(dataset)
-        job = client.train(names, target, combine=combine, **public_rules(wish))
+        job = client.train(names, target, combine=combine, **rules.public())
         client.wait(job)
         model = client.model(job)
-        if model.facts.shape.regression != wish.regression:
+        if model.facts.problem.regression != rules.regression:
             raise InputError(
-                f"'{target}' is {'a number' if model.facts.shape.regression else 'a class'} in the dataset"
+                f"'{target}' is {'a number' if model.facts.problem.regression else 'a class'} in the dataset"
             )
         self._keep(model)
         return self
@@ -168,8 +167,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         """Take over a model trained elsewhere."""
         facts = model.facts
         self.model_, self.schema_, self.rounding_ = model, facts.schema, {}
-        self.n_features_in_ = facts.shape.attributes
-        if facts.attribute_names != [f"x{j}" for j in range(facts.shape.attributes)]:
+        self.n_features_in_ = facts.problem.attributes
+        if facts.attribute_names != [f"x{j}" for j in range(facts.problem.attributes)]:
             self.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
 
     def _columns(self, X: Any) -> list[Values]:  # noqa: N803
@@ -249,14 +248,14 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     def load(cls, directory: Any) -> Self:
         """An estimator from what :meth:`save` or ``hedgerow train`` wrote."""
         model = SecretModel.load(Path(directory))
-        shape, found = model.facts.shape, cls(model.facts.shape.height)
-        if shape.regression != found._wish().regression:
-            kind = "estimates a number" if shape.regression else "predicts classes"
+        problem, found = model.facts.problem, cls(model.facts.problem.height)
+        if problem.regression != found._rules().regression:
+            kind = "estimates a number" if problem.regression else "predicts classes"
             raise InputError(f"the model {kind}: load it with the other estimator")
         found.algorithm = model.facts.algorithm
-        found.min_samples_split, found.min_samples_leaf = shape.min_samples_split, shape.min_samples_leaf
-        unit = Fraction(10) ** (2 * model.facts.target_column.decimals) if shape.regression else Fraction(1)
-        found.min_impurity_decrease = float(shape.least_decrease / unit)
+        found.min_samples_split, found.min_samples_leaf = problem.min_samples_split, problem.min_samples_leaf
+        unit = Fraction(10) ** (2 * model.facts.target_column.decimals) if problem.regression else Fraction(1)
+        found.min_impurity_decrease = float(problem.least_decrease / unit)
         found.categorical_features = model.facts.schema.category_names or None
         found._keep(model)
         return found

@@ -1,13 +1,12 @@
 """Trained models: what is public about them, their share files, and the ordinary tree after revealing."""
 
 from .facts import ModelFacts
-from .revealed import RevealedNode, RevealedTree, reveal_tree
+from .revealed import RevealedTree, reveal_tree
 from .store import PartyModel, load_model, load_party, save_model, save_party
 
 __all__ = [
     "ModelFacts",
     "PartyModel",
-    "RevealedNode",
     "RevealedTree",
     "load_model",
     "load_party",

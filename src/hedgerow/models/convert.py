@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..reference.node import Leaf, Node, Split
 from .facts import ModelFacts
 
-if TYPE_CHECKING:
-    from .revealed import RevealedNode
 
-
-def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: ModelFacts) -> Any:
+def to_sklearn(nodes: Sequence[Node], limits: Sequence[float], facts: ModelFacts) -> Any:
     """``nodes`` in depth-first order, true side first, with the limit of each test ``value <= limit``."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree
 
-    regression = facts.shape.regression
+    regression = facts.problem.regression
     classes, attributes = len(facts.classes) or 1, len(facts.attribute_names)
     inner = Tree(attributes, np.array([classes], dtype=np.intp), 1)
     state = inner.__getstate__()
@@ -39,16 +37,17 @@ def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: Mo
             values[k, 0] = counts / (rows or 1)
             row["impurity"] = 1 - (values[k, 0] ** 2).sum()
         row["n_node_samples"], row["weighted_n_node_samples"] = int(rows), rows
-        row["missing_go_to_left"] = bool(node.children)
-        row["feature"], row["threshold"] = (node.attribute, limits[k]) if node.children else (-2, -2.0)
+        row["missing_go_to_left"] = isinstance(node, Split)
+        row["feature"], row["threshold"] = (-2, -2.0)
         row["left_child"] = row["right_child"] = -1
-        if node.children:
+        if isinstance(node, Split):
+            row["feature"], row["threshold"] = facts.problem.features[node.feature].attribute, limits[k]
             row["left_child"], row["right_child"] = (index[id(child)] for child in node.children)
             for child in node.children:
                 depth[index[id(child)]] = depth[k] + 1
     deepest = max(depth.values())
     inner.__setstate__({"max_depth": deepest, "node_count": len(nodes), "nodes": table, "values": values})
-    model = (DecisionTreeRegressor if regression else DecisionTreeClassifier)(max_depth=max(1, facts.shape.height))
+    model = (DecisionTreeRegressor if regression else DecisionTreeClassifier)(max_depth=max(1, facts.problem.height))
     model.tree_ = inner
     if not regression:
         model.classes_, model.n_classes_ = np.asarray(facts.classes), classes
@@ -57,18 +56,17 @@ def to_sklearn(nodes: Sequence[RevealedNode], limits: Sequence[float], facts: Mo
     return model
 
 
-def _vote(node: RevealedNode, classes: int) -> list[int]:
+def _vote(node: Node, classes: int) -> list[int]:
     """Leaves below a node by class, where rows were not opened."""
-    if node.children is None:
+    if isinstance(node, Leaf):
         return [int(c == node.label) for c in range(classes)]
     true, false = (_vote(child, classes) for child in node.children)
     return [a + b for a, b in zip(true, false, strict=True)]
 
 
-def _mean(node: RevealedNode, facts: ModelFacts) -> tuple[float, float]:
+def _mean(node: Node, facts: ModelFacts) -> tuple[float, float]:
     """A node's estimate and rows; where sums were not opened, inner nodes take the mean of their children."""
-    if node.children is None:
-        assert node.label is not None
+    if isinstance(node, Leaf):
         return facts.estimate(node.label), float(node.counts[0]) if node.counts else 1.0
     (a, m), (b, n) = (_mean(child, facts) for child in node.children)
     return (a * m + b * n) / ((m + n) or 1), m + n

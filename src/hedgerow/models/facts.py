@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..sharing import RING128
+from ..shares import RING128
 from ..tables import Column, Schema, class_numbers, encode_doubled
 from ..tables.fixed import encode_finely, has_gaps
 from ..tables.moment import to_dates
 from ..tables.names import named
 from ..trees.predict import Errors
-from ..trees.shape import MEAN_PLACES, TreeShape
+from ..trees.problem import MEAN_PLACES, Problem
 from ..trees.withhold import WITHHELD
 from .confusion import ConfusionMatrix
 
@@ -29,7 +29,7 @@ class ModelFacts:
     """The public part of a model. ``classes`` are plain values: numbers, text or booleans; none if a number is
     estimated."""
 
-    shape: TreeShape
+    problem: Problem
     schema: Schema
     target: str
     classes: tuple[Any, ...]
@@ -57,7 +57,7 @@ class ModelFacts:
 
     def labels(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Class values for class numbers, or estimates for means."""
-        if self.shape.regression:
+        if self.problem.regression:
             values, inverse = np.unique(numbers, return_inverse=True)
             return np.array([self.estimate(value) for value in values], float)[inverse]
         return np.asarray(self.classes)[numbers.astype(np.int64)]
@@ -88,8 +88,8 @@ class ModelFacts:
 
     def truth(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         """Every label's place in the list of classes, or targets as whole numbers, times 2^16."""
-        if self.shape.regression:
-            if len(labels) >= 1 << max(0, 93 - 2 * self.shape.target_bits):
+        if self.problem.regression:
+            if len(labels) >= 1 << max(0, 93 - 2 * self.problem.target_bits):
                 raise InputError(f"{len(labels):,} rows are too many for exact sums; evaluate them in parts")
             return encode_finely(self.target_column, labels, MEAN_PLACES)
         return class_numbers(self.target, labels, self.classes)
@@ -97,11 +97,13 @@ class ModelFacts:
     def matrix(self, opened: npt.NDArray[Any]) -> ConfusionMatrix:
         """An opened confusion matrix ``[true, predicted]``."""
         self.need_classes()
-        return ConfusionMatrix(opened.astype(np.int64).reshape(self.shape.classes, self.shape.classes), self.classes)
+        return ConfusionMatrix(
+            opened.astype(np.int64).reshape(self.problem.classes, self.problem.classes), self.classes
+        )
 
     def errors(self, opened: npt.NDArray[Any], rows: int) -> Errors:
         """What the opened sums of squared errors say."""
-        if not self.shape.regression:
+        if not self.problem.regression:
             raise InputError("the model predicts classes: ask for the confusion matrix")
         # An offset is in the truth and in the estimates, so errors and spread do not know it.
         return Errors.of_sums(
@@ -110,7 +112,7 @@ class ModelFacts:
 
     def need_classes(self) -> None:
         """Refuse what only a model of classes has."""
-        if self.shape.regression:
+        if self.problem.regression:
             raise InputError("the model estimates a number: it has no probabilities and no confusion matrix")
 
     def entry(self) -> dict[str, Any]:
@@ -118,7 +120,7 @@ class ModelFacts:
         return {
             "identity": self.identity,
             "algorithm": self.algorithm,
-            "shape": asdict(self.shape),
+            "shape": asdict(self.problem),
             "target": self.target,
             "classes": list(self.classes),
             "columns": self.schema.entries(),
@@ -132,7 +134,7 @@ class ModelFacts:
             if not all(isinstance(value, str | int | float) for value in classes):
                 raise InputError("the model's manifest contradicts itself")
             facts = ModelFacts(
-                _shape_of(entry["shape"]),
+                _problem_of(entry["shape"]),
                 Schema.of_entries(entry["columns"]),
                 str(entry["target"]),
                 classes,
@@ -141,12 +143,12 @@ class ModelFacts:
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"the model's manifest is incomplete ({type(error).__name__})") from None
-        shape, schema = facts.shape, facts.schema
+        problem, schema = facts.problem, facts.schema
         label = schema.label
-        fits = shape.attributes == len(schema.attributes) and shape.value_bits == schema.value_bits
-        fits = fits and shape.categories == schema.categories and shape.classes == len(classes)
-        fits = fits and label is not None and (label.kind == "target") == shape.regression
-        if not (fits and (not shape.regression or label.bits == shape.target_bits)):  # type: ignore[union-attr]
+        fits = problem.attributes == len(schema.attributes) and problem.value_bits == schema.value_bits
+        fits = fits and problem.categories == schema.categories and problem.classes == len(classes)
+        fits = fits and label is not None and (label.kind == "target") == problem.regression
+        if not (fits and (not problem.regression or label.bits == problem.target_bits)):  # type: ignore[union-attr]
             raise InputError("the model's manifest contradicts itself")
         return facts
 
@@ -160,10 +162,10 @@ def gaps_text(names: Sequence[str]) -> str:
     )
 
 
-def _shape_of(entry: Any) -> TreeShape:
-    """A shape from plain values; what older manifests do not say has its ordinary value."""
+def _problem_of(entry: Any) -> Problem:
+    """A problem from plain values; what older manifests do not say has its ordinary value."""
     plain: dict[str, Any] = {}
-    for part in fields(TreeShape):
+    for part in fields(Problem):
         value = entry[part.name] if part.default is MISSING or part.name in entry else part.default
         if part.name in ("categories", "class_weights"):
             value = tuple(value)
@@ -173,4 +175,4 @@ def _shape_of(entry: Any) -> TreeShape:
         if not whole:
             raise InputError("the model's manifest contradicts itself")
         plain[part.name] = value
-    return TreeShape(**plain)
+    return Problem(**plain)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..reference.node import Leaf, Node
 
 if TYPE_CHECKING:
-    from .revealed import RevealedNode, RevealedTree
+    from .revealed import RevealedTree
 
 COLOURS = ("#8fbf5f", "#e79b4a", "#6fa3d8", "#c58abb", "#d6c64a", "#5fbfae", "#d97777", "#9a9a9a")
 EDGE_COLOUR = "#6b7a5c"
@@ -22,14 +23,14 @@ PADDING, GAP, LEVEL_GAP, LINE = 0.09, 0.16, 0.42, 0.155
 MOST_PIXELS, DOTS = 60_000, 140
 MOST_LEGEND = 24
 
-Caption = Callable[["RevealedNode"], str]
+Caption = Callable[[Node], str]
 
 
 @dataclass(slots=True)
 class _Box:
     """A node's place, in inches: the middle of its box, the box, and the breadth of all below it."""
 
-    node: RevealedNode
+    node: Node
     text: str
     width: float
     height: float
@@ -69,7 +70,7 @@ def draw_tree(tree: RevealedTree, caption: Caption, path: Any, ax: Any, kind: st
     for box in root.all():
         _draw_box(ax, box, _colour(tree, box.node), scale)
     ax.set_title(
-        f"{tree.facts.target}: {tree.facts.shape.rows:,} rows, trained on shares", fontsize=10, parse_math=False
+        f"{tree.facts.target}: {tree.facts.problem.rows:,} rows, trained on shares", fontsize=10, parse_math=False
     )
     _draw_legend(ax, legend, width)
     if path is not None:
@@ -91,7 +92,7 @@ def _arranged(tree: RevealedTree, caption: Caption) -> tuple[_Box, float, float]
     """All boxes in their places, and the size of the whole in inches."""
     measure = _measure()
 
-    def build(node: RevealedNode) -> _Box:
+    def build(node: Node) -> _Box:
         text = caption(node)
         lines = text.split("\n")
         box = _Box(node, text, max(map(measure, lines)) + 2 * PADDING, len(lines) * LINE + 2 * PADDING)
@@ -187,30 +188,30 @@ def _paler(colour: str, strength: float) -> str:
     return _hex(red, green, blue)
 
 
-def _colour(tree: RevealedTree, node: RevealedNode) -> str:
+def _colour(tree: RevealedTree, node: Node) -> str:
     """A node by its class, the stronger the purer it is; by its value where numbers are estimated; else white."""
-    if tree.facts.shape.regression:
-        if node.label is None:
+    if tree.facts.problem.regression:
+        if not isinstance(node, Leaf):
             return "#ffffff"
         low, high = _value_range(tree)
         value = tree.facts.estimate(node.label)
         return _paler(COLOURS[0], 0.15 + 0.75 * (value - low) / (high - low) if high > low else 0.5)
     classes = len(tree.facts.classes)
     if node.counts is None or not sum(node.counts):
-        return "#ffffff" if node.label is None else _paler(class_colour(node.label, classes), 0.7)
-    best = node.label if node.label is not None else node.counts.index(max(node.counts))
+        return _paler(class_colour(node.label, classes), 0.7) if isinstance(node, Leaf) else "#ffffff"
+    best = node.label if isinstance(node, Leaf) else node.counts.index(max(node.counts))
     purity = (node.counts[best] / sum(node.counts) - 1 / classes) / (1 - 1 / classes)
     return _paler(class_colour(best, classes), 0.08 + 0.82 * max(0.0, purity))
 
 
 def _value_range(tree: RevealedTree) -> tuple[float, float]:
-    values = [tree.facts.estimate(node.label) for node, _ in tree._walk() if node.label is not None]
+    values = [tree.facts.estimate(node.label) for node, _ in tree._walk() if isinstance(node, Leaf)]
     return min(values), max(values)
 
 
 def _legend(tree: RevealedTree) -> list[tuple[str, str]]:
     """Colours and what they mean."""
-    if tree.facts.shape.regression:
+    if tree.facts.problem.regression:
         low, high = _value_range(tree)
         return [(_paler(COLOURS[0], 0.15), f"{low:.6g}"), (_paler(COLOURS[0], 0.9), f"{high:.6g}")]
     names = [str(name) for name in tree.facts.classes]

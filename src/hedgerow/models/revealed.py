@@ -15,38 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..reference.node import Leaf
-from ..sharing import reconstruct
+from ..reference.node import Leaf, Node, Split
 from ..tables import Column
 from ..tables.fixed import at_most, is_missing_test, threshold_text, threshold_units
-from ..trees.model import SharedTree, decode, reconstruct_tree
+from ..trees.opened import reconstruct_root
+from ..trees.problem import Feature
+from ..trees.shared_tree import SharedTree
 from .facts import ModelFacts
 from .rows import reached
-
-
-@dataclass(frozen=True, slots=True)
-class RevealedNode:
-    """A leaf with a class number (or a mean times 2^16), or a test with two children: ``2·value < threshold`` on
-    fixed-point values, or whether an attribute has a category.
-
-    ``counts`` are training rows per class (their weights, where rows had weights), or in regression the number of rows
-    (their weight) and the sum of their targets, where they were opened.
-    """
-
-    counts: tuple[int, ...] | None
-    label: int | None = None
-    attribute: int = -1
-    threshold: int = 0
-    category: int | None = None
-    if_true: RevealedNode | None = None
-    if_false: RevealedNode | None = None
-
-    @property
-    def children(self) -> tuple[RevealedNode, RevealedNode] | None:
-        """The true and the false child, or ``None`` at a leaf."""
-        if self.if_true is None or self.if_false is None:
-            return None
-        return self.if_true, self.if_false
 
 
 def reveal_tree(
@@ -56,47 +32,22 @@ def reveal_tree(
 
     ``withheld`` says that the parties blanked the counts of small leaves: none are known of those, nor above them.
     """
-    opened = reconstruct_tree(trees)
-    plain = decode(opened)
-    numbers = [int(number) for number in opened.leaves[0]]
-    table: dict[int, tuple[int, ...]] = {}
-    if counts:
-        if not trees[0].counts:
-            raise InputError("this model has no class counts: train it with algorithm 'fast'")
-        columns = [reconstruct([tree.counts[c] for tree in trees]) for c in range(len(trees[0].counts))]
-        table = {number: tuple(int(column[i]) for column in columns) for i, number in enumerate(numbers)}
-    features = facts.shape.features
-    splits = [{int(n): int(t) for n, t in zip(layer[0], layer[2], strict=True)} for layer in opened.inner]
-
-    def build(node: Any, layer: int, number: int) -> RevealedNode:
-        if isinstance(node, Leaf):
-            none = (0,) * len(trees[0].counts)
-            found = table.get(number, none)
-            return RevealedNode(found if counts and (any(found) or not withheld) else None, label=node.label)
-        while layer < opened.height and splits[layer][number] == 0:
-            layer += 1
-        true = build(node.if_true, layer + 1, number + (1 << layer))
-        false = build(node.if_false, layer + 1, number)
-        both = None
-        if true.counts is not None and false.counts is not None:
-            both = tuple(a + b for a, b in zip(true.counts, false.counts, strict=True))
-        feature = features[node.attribute]
-        return RevealedNode(both, None, feature.attribute, node.threshold, feature.category, true, false)
-
-    return RevealedTree(build(plain, 0, 1), facts)
+    if counts and not trees[0].counts:
+        raise InputError("this model has no class counts: train it with algorithm 'fast'")
+    return RevealedTree(reconstruct_root(trees, counts, withheld), facts)
 
 
 @dataclass(frozen=True, slots=True)
 class RevealedTree:
     """An ordinary decision tree, in the units and names of its table."""
 
-    root: RevealedNode
+    root: Node
     facts: ModelFacts
 
     def __repr__(self) -> str:
         return f"RevealedTree({sum(1 for _ in self._walk())} nodes, depth {self.depth})"
 
-    def _walk(self) -> Iterator[tuple[RevealedNode, int]]:
+    def _walk(self) -> Iterator[tuple[Node, int]]:
         """All nodes with their depth, parents before children, the true side first."""
         stack = [(self.root, 0)]
         while stack:
@@ -110,43 +61,47 @@ class RevealedTree:
         """The longest path from the root to a leaf."""
         return max(depth for _, depth in self._walk())
 
-    def threshold(self, node: RevealedNode) -> float:
+    def feature(self, node: Split) -> Feature:
+        """The attribute, and maybe the category, that a node tests."""
+        return self.facts.problem.features[node.feature]
+
+    def threshold(self, node: Split) -> float:
         """A number's threshold in the attribute's own units; the true side has smaller values."""
-        return threshold_units(self.facts.schema.attributes[node.attribute], node.threshold)
+        return threshold_units(self._column(node), node.threshold)
 
-    def _column(self, node: RevealedNode) -> Column:
-        return self.facts.schema.attributes[node.attribute]
+    def _column(self, node: Split) -> Column:
+        return self.facts.schema.attributes[self.feature(node).attribute]
 
-    def _asks_missing(self, node: RevealedNode) -> bool:
+    def _asks_missing(self, node: Split) -> bool:
         """Whether a node asks if the value is missing."""
-        column = self._column(node)
-        if node.category is not None:
-            return column.category_text(node.category) is None
+        column, category = self._column(node), self.feature(node).category
+        if category is not None:
+            return column.category_text(category) is None
         return is_missing_test(column, node.threshold)
 
-    def _answers(self, node: RevealedNode) -> tuple[str, str]:
+    def _answers(self, node: Split) -> tuple[str, str]:
         """A node's test in words, as it is true and as it is false."""
         column = self._column(node)
         if self._asks_missing(node):
             return f"{column.name} is missing", f"{column.name} is not missing"
-        if node.category is not None:
-            category = column.category_text(node.category)
+        number = self.feature(node).category
+        if number is not None:
+            category = column.category_text(number)
             return f"{column.name} = {category}", f"{column.name} != {category}"
         limit = threshold_text(column, node.threshold)
         gaps = " or missing" if column.missing else ""
         return f"{column.name} <  {limit}{gaps}", f"{column.name} >= {limit}"
 
-    def _outcome(self, node: RevealedNode) -> str:
+    def _outcome(self, node: Leaf) -> str:
         """A leaf in words."""
-        assert node.label is not None
-        if self.facts.shape.regression:
+        if self.facts.problem.regression:
             value = self.facts.estimate(node.label)
             return "withheld" if math.isnan(value) else f"{value:.6g}"
         return str(self.facts.classes[node.label])
 
     def _counted(self, counts: tuple[int, ...]) -> list[Any]:
         """Opened counts for people: rows per class, or rows and the sum of targets in their own units."""
-        if not self.facts.shape.regression:
+        if not self.facts.problem.regression:
             return list(counts)
         column, (rows, total) = self.facts.target_column, counts
         return [rows, float(Fraction(total - rows * column.offset) / Fraction(10) ** column.decimals)]
@@ -155,10 +110,10 @@ class RevealedTree:
         """The tree as indented lines, in the manner of scikit-learn's ``export_text``."""
         lines: list[str] = []
 
-        def show(node: RevealedNode, indent: str) -> None:
+        def show(node: Node, indent: str) -> None:
             counts = "" if node.counts is None else f"   {self._counted(node.counts)}"
-            if node.children is None:
-                kind = "value" if self.facts.shape.regression else "class"
+            if isinstance(node, Leaf):
+                kind = "value" if self.facts.problem.regression else "class"
                 lines.append(f"{indent}|--- {kind}: {self._outcome(node)}{counts}")
                 return
             for answer, child in zip(self._answers(node), node.children, strict=True):
@@ -171,16 +126,15 @@ class RevealedTree:
     def to_dict(self) -> dict[str, Any]:
         """The tree as nested dictionaries of plain values."""
 
-        regression = self.facts.shape.regression
+        regression = self.facts.problem.regression
 
-        def plain(node: RevealedNode) -> dict[str, Any]:
+        def plain(node: Node) -> dict[str, Any]:
             counts: dict[str, Any] = {}
             if node.counts is not None and regression:
                 counts = dict(zip(("samples", "sum"), self._counted(node.counts), strict=True))
             elif node.counts is not None:
                 counts = {"samples": sum(node.counts), "counts": list(node.counts)}
-            if node.children is None:
-                assert node.label is not None
+            if isinstance(node, Leaf):
                 if regression:
                     value = self.facts.estimate(node.label)
                     return {"value": None if math.isnan(value) else value, **counts}
@@ -189,8 +143,8 @@ class RevealedTree:
             test: dict[str, Any] = {"attribute": column.name}
             if self._asks_missing(node):
                 test["missing"] = True
-            elif node.category is not None:
-                test["category"] = column.category_text(node.category)
+            elif (category := self.feature(node).category) is not None:
+                test["category"] = column.category_text(category)
             else:
                 dated = column.kind == "date"
                 test["below"] = threshold_text(column, node.threshold) if dated else self.threshold(node)
@@ -215,15 +169,15 @@ class RevealedTree:
                 lines.append(f'  n{numbers[id(node)]} -> n{numbers[id(child)]} [label="{answer}"];')
         return "\n".join([*lines, "}"]) + "\n"
 
-    def _caption(self, node: RevealedNode) -> str:
+    def _caption(self, node: Node) -> str:
         counts = ""
         if node.counts is not None:
-            mass = node.counts[0] if self.facts.shape.regression else sum(node.counts)
-            counts = f"\nweight {mass}" if self.facts.shape.weighted else f"\n{mass} row{'s' * (mass != 1)}"
-            if not self.facts.shape.regression:
+            mass = node.counts[0] if self.facts.problem.regression else sum(node.counts)
+            counts = f"\nweight {mass}" if self.facts.problem.weighted else f"\n{mass} row{'s' * (mass != 1)}"
+            if not self.facts.problem.regression:
                 parts = textwrap.wrap(" / ".join(map(str, node.counts)), 30, break_long_words=False)
                 counts += ":" + ("\n" if len(parts) > 1 else " ") + "\n".join(parts)
-        if node.children is None:
+        if isinstance(node, Leaf):
             return self._outcome(node) + counts
         return self._answers(node)[0].replace(" <  ", " < ") + counts
 
@@ -242,23 +196,25 @@ class RevealedTree:
         if self.root.counts is None:
             raise InputError("importances need the counts of all leaves: call reveal(counts=True)")
 
-        def impurity(node: RevealedNode) -> Fraction:
+        def impurity(node: Node) -> Fraction:
             # Up to what splitting does not change: the sum of squares over the weight, with the sign turned.
             counts = node.counts or (0,)
-            mass = counts[0] if self.facts.shape.regression else sum(counts)
-            sums = counts[1:] if self.facts.shape.regression else counts
+            mass = counts[0] if self.facts.problem.regression else sum(counts)
+            sums = counts[1:] if self.facts.problem.regression else counts
             return -Fraction(sum(value * value for value in sums), mass or 1)
 
         found = np.zeros(len(self.facts.attribute_names))
         for node, _ in self._walk():
-            if node.children:
-                found[node.attribute] += float(impurity(node) - sum(impurity(child) for child in node.children))
+            if isinstance(node, Split):
+                found[self.feature(node).attribute] += float(
+                    impurity(node) - sum(impurity(child) for child in node.children)
+                )
         return found / found.sum() if found.sum() > 0 else found
 
     def predict(self, x: Any) -> npt.NDArray[Any]:
         """Classes or estimates of plain rows ``x[row, attribute]``, in the table's own units."""
         leaves, _, nodes = reached(self, x)
-        labels = np.array([node.label or 0 for node in nodes], np.int64)
+        labels = np.array([node.label if isinstance(node, Leaf) else 0 for node in nodes], np.int64)
         return self.facts.labels(labels[leaves])
 
     def predict_proba(self, x: Any) -> npt.NDArray[np.float64]:
@@ -293,7 +249,7 @@ class RevealedTree:
 
     def get_n_leaves(self) -> int:
         """How many leaves there are."""
-        return sum(node.children is None for node, _ in self._walk())
+        return sum(isinstance(node, Leaf) for node, _ in self._walk())
 
     def _repr_html_(self) -> str:
         """The picture, for notebooks."""
@@ -310,12 +266,12 @@ class RevealedTree:
         from .convert import to_sklearn
 
         nodes = [node for node, _ in self._walk()]
-        if any(node.category is not None for node in nodes):
+        if any(isinstance(node, Split) and self.feature(node).category is not None for node in nodes):
             raise InputError("the tree tests categories, which scikit-learn's trees cannot; use to_json() or to_dot()")
-        limits = [-2.0 if node.children is None else self._limit(node) for node in nodes]
+        limits = [self._limit(node) if isinstance(node, Split) else -2.0 for node in nodes]
         return to_sklearn(nodes, limits, self.facts)
 
-    def _limit(self, node: RevealedNode) -> float:
+    def _limit(self, node: Split) -> float:
         """A number's test as ``value <= limit``; only a missing value passes the one for missing values."""
         return -np.inf if self._asks_missing(node) else at_most(self._column(node), node.threshold)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..reference.node import Leaf, Node
 from ..tables.frame import named_columns
 
 if TYPE_CHECKING:
-    from .revealed import RevealedNode, RevealedTree
+    from .revealed import RevealedTree
 
 
-def reached(tree: RevealedTree, x: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], list[RevealedNode]]:
+def reached(tree: RevealedTree, x: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], list[Node]]:
     """Per row the number of its leaf, and which nodes it passes; nodes are numbered depth first, the true side first,
     as scikit-learn numbers them."""
     values = tree.facts.doubled(named_columns(x, tree.facts.schema))
@@ -22,13 +23,14 @@ def reached(tree: RevealedTree, x: Any) -> tuple[npt.NDArray[np.int64], npt.NDAr
     rows = len(values[0])
     leaves, passed = np.zeros(rows, np.int64), np.zeros((rows, len(nodes)), np.bool_)
 
-    def fill(node: RevealedNode, here: npt.NDArray[Any]) -> None:
+    def fill(node: Node, here: npt.NDArray[Any]) -> None:
         passed[here, numbers[id(node)]] = True
-        if node.children is None:
+        if isinstance(node, Leaf):
             leaves[here] = numbers[id(node)]
             return
-        mine = values[node.attribute][here]
-        passes = mine < node.threshold if node.category is None else mine == node.category
+        feature = tree.feature(node)
+        mine = values[feature.attribute][here]
+        passes = mine < node.threshold if feature.category is None else mine == feature.category
         fill(node.children[0], here[passes])
         fill(node.children[1], here[~passes])
 

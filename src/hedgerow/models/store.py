@@ -13,18 +13,18 @@ import json
 import secrets
 import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import InputError
-from ..sharing import RING32, RING64, ArithmeticShare, Ring
+from ..shares import RING32, RING64, Numbers, Words
+from ..shares.stored import from_arrays, to_arrays
 from ..tables.private import private_write
-from ..trees.model import SharedTree
+from ..trees.shared_tree import SharedTree
 from .facts import ModelFacts
 
 FORMAT = "hedgerow model"
@@ -42,23 +42,11 @@ class PartyModel:
     tree: SharedTree
 
 
-def _named(tree: SharedTree) -> Iterator[tuple[str, ArithmeticShare]]:
-    """Every vector of a tree with its name in the file."""
-    for k, (number, attribute, threshold) in enumerate(tree.inner):
-        yield f"layer{k}.number", number
-        yield f"layer{k}.attribute", attribute
-        yield f"layer{k}.threshold", threshold
-    yield "leaf.number", tree.leaves[0]
-    yield "leaf.label", tree.leaves[1]
-    for c, count in enumerate(tree.counts):
-        yield f"leaf.count{c}", count
-
-
 def share_bytes(tree: SharedTree) -> bytes:
     """A tree's shares as the content of a ``.npz`` file."""
-    arrays = {}
-    for name, share in _named(tree):
-        arrays[f"{name}.left"], arrays[f"{name}.right"] = share.left, share.right
+    arrays: dict[str, Words] = {}
+    for name, share in tree.named_columns():
+        arrays |= to_arrays(share, *_sides(name))
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
@@ -72,35 +60,25 @@ def tree_of_bytes(content: bytes, facts: ModelFacts) -> SharedTree:
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
         raise InputError("the share file is damaged") from None
 
-    def share(name: str, length: int) -> ArithmeticShare:
-        sides = [arrays.get(f"{name}.{side}") for side in ("left", "right")]
-        return ArithmeticShare(*_checked(name, sides, length))
+    def share(name: str, length: int) -> Numbers:
+        found = from_arrays(arrays, *_sides(name))
+        if found.ring not in (RING32, RING64) or len(found) != length:
+            raise InputError(f"the share file's '{name}' does not have the shape the manifest declares")
+        return found
 
-    shape = facts.shape
-    inner = []
-    for k in range(shape.height):
+    problem = facts.problem
+    columns = []
+    for k in range(problem.height):
         names = (f"layer{k}.{column}" for column in ("number", "attribute", "threshold"))
-        number, attribute, threshold = (share(name, shape.layer_length(k)) for name in names)
-        inner.append((number, attribute, threshold))
-    length = shape.layer_length(shape.height)
-    counts = [c for c in range(shape.classes or 2) if f"leaf.count{c}.left" in arrays]
-    return SharedTree(
-        inner,
-        (share("leaf.number", length), share("leaf.label", length)),
-        [share(f"leaf.count{c}", length) for c in counts],
-    )
+        columns += [share(name, problem.layer_length(k)) for name in names]
+    counts = [c for c in range(problem.classes or 2) if _sides(f"leaf.count{c}")[0] in arrays]
+    leaves = ("leaf.number", "leaf.label", *(f"leaf.count{c}" for c in counts))
+    columns += [share(name, problem.layer_length(problem.height)) for name in leaves]
+    return SharedTree.of_columns(problem.height, columns)
 
 
-def _checked(
-    name: str, sides: Sequence[npt.NDArray[Any] | None], length: int
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Ring]:
-    left, right = sides
-    if left is None or right is None:
-        raise InputError(f"the share file lacks '{name}'")
-    ring = {RING32.dtype: RING32, RING64.dtype: RING64}.get(left.dtype)
-    if ring is None or right.dtype != left.dtype or left.shape != (length,) or right.shape != (length,):
-        raise InputError(f"the share file's '{name}' does not have the shape the manifest declares")
-    return left, right, ring
+def _sides(name: str) -> tuple[str, str]:
+    return f"{name}.left", f"{name}.right"
 
 
 def _checksum(content: bytes, party: int, facts: Any) -> str:

@@ -1,27 +1,25 @@
-"""Secret permutations: shuffles, applying and undoing them, stable sorts."""
+"""Secret permutations: applying and undoing them, stable sorts, the best item of secret segments."""
 
 from .destination import bit_destinations, digit_destinations, digit_destinations_cost
 from .permutation import apply, apply_cost, compose, invert, place, unapply, unapply_cost
 from .radix import radix_cost, radix_permutation
-from .shuffle import Load, Shuffle, draw_shuffle, shuffle_cost, shuffle_loads
+from .segmented_max import FAN_IN, segment_best, segment_best_cost
 from .sort import sort, sort_permutation, sort_permutations, sort_tables
 
 __all__ = [
-    "Load",
-    "Shuffle",
+    "FAN_IN",
     "apply",
     "apply_cost",
     "bit_destinations",
     "compose",
     "digit_destinations",
     "digit_destinations_cost",
-    "draw_shuffle",
     "invert",
     "place",
     "radix_cost",
     "radix_permutation",
-    "shuffle_cost",
-    "shuffle_loads",
+    "segment_best",
+    "segment_best_cost",
     "sort",
     "sort_permutation",
     "sort_permutations",

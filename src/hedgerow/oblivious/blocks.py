@@ -18,30 +18,39 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ..primitives import (
-    Cost,
+from ..engine import FREE, Context, Cost
+from ..protocols import (
+    Circuit,
+    Evaluation,
+    Formula,
+    LaterInputs,
+    SelectByRow,
+    Selection,
+    Wiring,
     bit_and,
     bit_not,
     bit_to_ring,
     bit_to_ring_cost,
+    circuit_cost,
+    dealer_blocks,
     equal_cost,
+    evaluate_and_select,
+    gated_cost,
     gates_cost,
     is_zero,
     multiply_bit_cost,
+    product,
+    product_tree,
+    public,
+    radices_for,
+    score_sign,
+    score_sign_cost,
+    select_columns,
     select_sum_cost,
+    sign_chunks,
+    sign_circuit,
 )
-from ..primitives.carry import pass_joins, radices_for
-from ..primitives.choose import Chosen, choose
-from ..primitives.circuit import Circuit, Evaluation, LaterInputs, Output, circuit_cost
-from ..primitives.columns import Columns
-from ..primitives.compare import gated_cost, sign_chunks, sign_circuit
-from ..primitives.cost import FREE, thirds_of
-from ..primitives.gate import Index
-from ..primitives.select import Selection, select_columns
-from ..sharing import RING32, RING64, ArithmeticShare, BinaryShare, Context, Ring, public, unpack_bits
-from ..sharing.ring import Words
-from .packed import pack_rows, padded
-from .score import score_sign, score_sign_cost
+from ..shares import RING32, RING64, Bits, Columns, Index, Numbers, Ring, pack_rows, padded, take_bits
 
 RADIX = 8
 """Blocks of a group on all levels but the last."""
@@ -101,9 +110,9 @@ class _Links:
     """Per slot and end (see :func:`_stand_ins`) whether the stand-in is in the end's segment; per inner end whether the
     group's first end answers for it, and whether only the last one does."""
 
-    same: BinaryShare
-    to_first: BinaryShare
-    to_last: BinaryShare
+    same: Bits
+    to_first: Bits
+    to_last: Bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +121,15 @@ class _Joined:
 
     lead: Columns
     trail: Columns
-    source: BinaryShare
+    source: Bits
 
 
 def join_blocks(
     ctx: Context,
     lead: Columns,
     trail: Columns,
-    linked: BinaryShare,
-    single: BinaryShare,
+    linked: Bits,
+    single: Bits,
     count: int,
     cross_bits: int,
 ) -> tuple[Columns, Columns]:
@@ -177,11 +186,9 @@ def _number_bits(count: int) -> int:
     return (2 * count + (RADIX + 1) * len(levels_of(count))).bit_length()
 
 
-def _links(
-    ctx: Context, linked: BinaryShare, single: BinaryShare, count: int, levels: Sequence[_Level]
-) -> list[_Links]:
+def _links(ctx: Context, linked: Bits, single: Bits, count: int, levels: Sequence[_Level]) -> list[_Links]:
     """Which ends lie in one segment, for all levels at once: segments are numbered and the numbers compared."""
-    bits = _bits_riffled(linked, single, count)
+    bits = linked.riffled(single, count)
     ends = public(ctx, np.ones(2 * count, np.uint32), RING32) - bit_to_ring(ctx.step("bit"), bits, RING32)[: 2 * count]
     numbers = ends.prefix_sum()
     first, last = numbers[0::2], numbers[1::2]
@@ -191,50 +198,53 @@ def _links(
         extra = level.blocks - len(first)
         if extra:
             fresh = public(ctx, np.arange(unused, unused + extra, dtype=np.uint32), RING32)
-            first, last = (ArithmeticShare.concatenate([side, fresh]) for side in (first, last))
+            first, last = (Numbers.concatenate([side, fresh]) for side in (first, last))
             unused += extra
-        both = ArithmeticShare.concatenate([first, last])
+        both = Numbers.concatenate([first, last])
         low, high = np.triu_indices(level.ends, 1)
         differences.append(both[_places(level, low)] - both[_places(level, high)])
         first, last = first[0 :: level.radix], last[level.radix - 1 :: level.radix]
-    equal = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(differences), _number_bits(count))
+    equal = is_zero(ctx.step("equal"), Numbers.concatenate(differences), _number_bits(count))
     same, to_first, to_last, start = [], [], [], 0
     for level in levels:
         x, _, stand_in = _stand_ins(level.radix)
         table, inner = _pair_numbers(level.ends), np.arange(1, level.ends - 1)
-        same.append(_gathered(equal, start + _in_groups(level, table[x, stand_in]).reshape(level.radix - 1, -1)))
+        same.append(equal.take(start + _in_groups(level, table[x, stand_in]).reshape(level.radix - 1, -1)))
         to_first.append(start + _in_groups(level, table[inner, 0]))
         to_last.append(start + _in_groups(level, table[inner, level.ends - 1]))
         start += _pairs(level.ends) * level.groups
-    near, far = (_gathered(equal, np.concatenate(index)[None]) for index in (to_first, to_last))
+    near, far = (equal.take(np.concatenate(index)[None]) for index in (to_first, to_last))
     only_last = bit_and(ctx.step("only"), bit_not(ctx, near), far)
     links, start = [], 0
     for bits, index in zip(same, to_first, strict=True):
         own = np.arange(start, start + len(index))[None]
-        links.append(_Links(bits, _gathered(near, own), _gathered(only_last, own)))
+        links.append(_Links(bits, near.take(own), only_last.take(own)))
         start += len(index)
     return links
 
 
 @dataclass(frozen=True, slots=True)
 class _Unbeaten:
-    """A circuit from per slot whether the stand-in beats the end, and whether it is in its segment, to rows whose
-    product says that nothing beats the end; and a circuit from those rows of all stand-ins, and from whether they are
-    in the end's segment, to whether they hold its best item."""
+    """A circuit from per slot whether the stand-in beats the end, and whether it is in its segment, to ``parts``, whose
+    product says that nothing beats the end; and a circuit from the parts of all stand-ins, and from whether they are
+    in the end's segment, to ``holders``: whether they hold its best item."""
 
     circuit: Circuit
-    rows: list[int]
+    parts: list[Formula]
     source: Circuit
+    holders: list[Formula]
 
 
 @lru_cache(maxsize=64)
 def _unbeaten(slots: int) -> _Unbeaten:
-    first: list[Output] = [((), (slot, slots + slot)) for slot in range(slots)]
-    joins = pass_joins(range(2 * slots, 3 * slots), radices_for(slots, _TOGETHER), 3 * slots)
-    rows = list(joins.last[0])
-    parts = len(rows) * slots
-    source = [((parts + slot, *range(slot, parts, slots)),) for slot in range(slots)]
-    return _Unbeaten(Circuit(2 * slots, [first, *joins.stages]), rows, Circuit(parts + slots, [source]))
+    wiring = Wiring()
+    beats, same = wiring.inputs(slots), wiring.inputs(slots)
+    unbeaten = wiring.stage([~(beat & together) for beat, together in zip(beats, same, strict=True)])
+    parts = product_tree(wiring, unbeaten, radices_for(slots, _TOGETHER))
+    source = Wiring()
+    by_part, same = [source.inputs(slots) for _ in parts], source.inputs(slots)
+    holders = source.stage([product([same[slot], *(part[slot] for part in by_part)]) for slot in range(slots)])
+    return _Unbeaten(wiring.circuit(), parts, source.circuit(), holders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +270,8 @@ def _moves(level: _Level, both: Columns, ends: slice) -> _Moves:
 
 
 def _outer(
-    ctx: Context, level: _Level, lead: Columns, trail: Columns, same: BinaryShare, cross_bits: int
-) -> tuple[BinaryShare, Columns, Columns]:
+    ctx: Context, level: _Level, lead: Columns, trail: Columns, same: Bits, cross_bits: int
+) -> tuple[Bits, Columns, Columns]:
     """Per slot and end whether the stand-in holds the best item of the end's segment in the group, and every group's
     lead and trail. One party deals, so that bits can move between the circuits."""
     slots, groups = level.radix - 1, level.groups
@@ -269,24 +279,26 @@ def _outer(
     low, high = np.triu_indices(level.radix, 1)
     a, b = (_places(level, 2 * blocks) for blocks in (low, high))
     scores = [Columns.of([side.column(0), side.column(1)]) for side in (trail, lead)]
-    sign = score_sign(ctx, scores[0][a], scores[1][b], cross_bits, alone=True)
-    less = sign.evaluation(ctx.step("less"), sign_circuit(sign.chunks))
+    sign = score_sign(ctx, scores[0][a], scores[1][b], cross_bits, single_dealer=True)
+    sign_bit = sign_circuit(sign.chunks, as_bit=True)
+    assert sign_bit.found is not None
+    less = sign.evaluation(ctx.step("less"), sign_bit.circuit)
     # A later block beats an earlier one if that is less, an earlier one a later one unless it is less.
     pairs = _in_groups(level, _pair_numbers(level.radix)[x // 2, block]).reshape(slots, -1)
     flipped = pack_rows(np.repeat(block < x // 2, groups).reshape(slots, -1).astype(np.uint8))
-    unbeaten, ends = _unbeaten(slots), thirds_of(level.ends * groups, alone=True)
-    beats = LaterInputs(less, less.circuit.last, partial(_bits_taken, index=pairs), same, flipped)
+    unbeaten, ends = _unbeaten(slots), dealer_blocks(level.ends * groups, single_dealer=True)
+    beats = LaterInputs(less, [sign_bit.found], partial(take_bits, index=pairs), same, flipped)
     best = Evaluation(ctx.step("best"), unbeaten.circuit, beats, ends)
     winners = _in_groups(level, stand_in).reshape(slots, -1)
-    held = LaterInputs(best, unbeaten.rows, partial(_bits_taken, index=winners), same)
+    held = LaterInputs(best, unbeaten.parts, partial(take_bits, index=winners), same)
     source = Evaluation(ctx.step("source"), unbeaten.source, held, ends)
     both, selections, owns = Columns.concatenate([lead, trail]), [], []
     for end in (0, level.ends - 1):
         moves, own = _moves(level, both, slice(end, end + 1)), np.arange(groups)[None] + end * groups
-        selection = Selection(ctx.step("outer"), moves.changes, slots, alone=True)
-        selections.append(Chosen(source.circuit.last, selection, partial(_bits_taken, index=own)))
+        selection = Selection(ctx.step("outer"), moves.changes, slots, single_dealer=True)
+        selections.append(SelectByRow(unbeaten.holders, selection, partial(take_bits, index=own)))
         owns.append(moves.own)
-    changes = choose(ctx, [less, best, source], selections)
+    changes = evaluate_and_select(ctx, [less, best, source], selections)
     outer_lead, outer_trail = (own + change for own, change in zip(owns, changes, strict=True))
     return source.last_rows(), outer_lead, outer_trail
 
@@ -294,12 +306,12 @@ def _outer(
 def _outer_cost(level: _Level, columns: Sequence[Ring], cross_bits: int) -> Cost:
     """Cost of :func:`_outer`; all its parts are dealt in one round, and both selections answer in one."""
     pairs, slots = _pairs(level.radix) * level.groups, level.radix - 1
-    circuit = sign_circuit(sign_chunks(pairs, cross_bits + 1))
-    cost = score_sign_cost(pairs, cross_bits, columns[0], alone=True)
-    cost += gated_cost(pairs, cross_bits + 1, circuit, alone=True)
+    circuit = sign_circuit(sign_chunks(pairs, cross_bits + 1), as_bit=True).circuit
+    cost = score_sign_cost(pairs, cross_bits, columns[0], single_dealer=True)
+    cost += gated_cost(pairs, cross_bits + 1, circuit, single_dealer=True)
     for own in (_unbeaten(slots).circuit, _unbeaten(slots).source):
-        cost += circuit_cost(level.ends * level.groups, own, alone=True).along(1)
-    selected = select_sum_cost(level.groups, slots, columns, alone=True)
+        cost += circuit_cost(level.ends * level.groups, own, single_dealer=True).along(1)
+    selected = select_sum_cost(level.groups, slots, columns, single_dealer=True)
     return cost + selected.along(1) + selected.along()
 
 
@@ -310,10 +322,10 @@ def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) ->
         for level, join in zip(levels, joined, strict=True)
     ]
     bits = [
-        _gathered(join.source, np.arange(level.groups, (level.ends - 1) * level.groups)[None])
+        join.source.take(np.arange(level.groups, (level.ends - 1) * level.groups)[None])
         for level, join in zip(levels, joined, strict=True)
     ]
-    moved = select_columns(ctx, [_flat(bits)], Columns.concatenate([part.changes for part in parts]))
+    moved = select_columns(ctx, [Bits.flat(bits)], Columns.concatenate([part.changes for part in parts]))
     answers, start = [], 0
     for part in parts:
         stop = start + len(part.changes)
@@ -349,36 +361,3 @@ def _in_groups(level: _Level, numbers: Index) -> Index:
     """The places of rows of one item a group, laid end to end."""
     places: Index = (numbers[:, None] * level.groups + np.arange(level.groups)).reshape(-1)
     return places
-
-
-def _bits_taken(rows: Words, index: Index) -> Words:
-    """Of every row of packed bits those at the places of ``index``, which has several rows itself."""
-    bits = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")
-    return pack_rows(bits.take(index, axis=1).reshape(-1, index.shape[1]))
-
-
-def _gathered(x: BinaryShare, index: Index) -> BinaryShare:
-    """:func:`_bits_taken` of shared rows."""
-    return BinaryShare(_bits_taken(x.left, index), _bits_taken(x.right, index), index.shape[1])
-
-
-def _flat(parts: Sequence[BinaryShare]) -> BinaryShare:
-    """All rows of all parts as one row, without padding in between."""
-    counts = [part.count for part in parts]
-    left, right = (_flat_words(side, counts) for side in ([p.left for p in parts], [p.right for p in parts]))
-    return BinaryShare(left, right, sum(part.rows * part.count for part in parts))
-
-
-def _flat_words(parts: Sequence[Words], counts: Sequence[int]) -> Words:
-    """Packed rows of so many items as one row, without padding in between."""
-    rows = [unpack_bits(words, count).reshape(-1) for words, count in zip(parts, counts, strict=True)]
-    return pack_rows(np.concatenate(rows)[None])
-
-
-def _bits_riffled(linked: BinaryShare, single: BinaryShare, count: int) -> BinaryShare:
-    """Per end, leads and trails in turn, whether it belongs to the segment of the end before."""
-
-    def joined(a: Words, b: Words) -> Words:
-        return pack_rows(np.stack([unpack_bits(a, count), unpack_bits(b, count)], axis=2).reshape(1, -1))
-
-    return BinaryShare(joined(linked.left, single.left), joined(linked.right, single.right), padded(2 * count))

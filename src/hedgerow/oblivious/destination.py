@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from ..primitives import Cost, dot, dot_cost, multiply, multiply_many
-from ..primitives.cost import FREE
-from ..sharing import RING32, ArithmeticShare, Context, public
+from ..engine import FREE, Context, Cost
+from ..protocols import dot, dot_cost, multiply, multiply_many, public
+from ..shares import RING32, Numbers
 
 
-def bit_destinations(ctx: Context, bit: ArithmeticShare) -> ArithmeticShare:
+def bit_destinations(ctx: Context, bit: Numbers) -> Numbers:
     """The stable sort permutation of one shared bit (0 or 1 in a ring that holds the places): zeros first.
 
     A zero goes to the number of zeros before it, a one to the number of all zeros plus the ones before it.
@@ -27,7 +27,7 @@ def bit_destinations(ctx: Context, bit: ArithmeticShare) -> ArithmeticShare:
     return zeros + multiply(ctx, bit, zeros[count - 1 :] + ones - zeros) - one
 
 
-def digit_destinations(ctx: Context, bits: Sequence[ArithmeticShare]) -> ArithmeticShare:
+def digit_destinations(ctx: Context, bits: Sequence[Numbers]) -> Numbers:
     """The stable sort permutation of a digit given by its bits, lowest first.
 
     Paper: AHIKNPT22. Cost: :func:`digit_destinations_cost`. Reveals: nothing beyond shapes.
@@ -36,14 +36,14 @@ def digit_destinations(ctx: Context, bits: Sequence[ArithmeticShare]) -> Arithme
         return bit_destinations(ctx, bits[0])
     count = len(bits[0])
     one = public(ctx, np.ones(count, np.uint32), RING32)
-    products: dict[tuple[int, ...], ArithmeticShare] = {(): one} | {(i,): bit for i, bit in enumerate(bits)}
+    products: dict[tuple[int, ...], Numbers] = {(): one} | {(i,): bit for i, bit in enumerate(bits)}
     for size in range(2, len(bits) + 1):
         subsets = list(combinations(range(len(bits)), size))
         results = multiply_many(ctx.step(f"product{size}"), [(products[s[:-1]], products[s[-1:]]) for s in subsets])
         products.update(zip(subsets, results, strict=True))
     indicators = [_indicator(products, value, len(bits)) for value in range(1 << len(bits))]
     targets = []
-    offset: ArithmeticShare | None = None
+    offset: Numbers | None = None
     for indicator in indicators:
         running = indicator.prefix_sum()
         target = running - one if offset is None else running - one + offset
@@ -53,7 +53,7 @@ def digit_destinations(ctx: Context, bits: Sequence[ArithmeticShare]) -> Arithme
     return dot(ctx.step("place"), indicators, targets)
 
 
-def _indicator(products: dict[tuple[int, ...], ArithmeticShare], value: int, bits: int) -> ArithmeticShare:
+def _indicator(products: dict[tuple[int, ...], Numbers], value: int, bits: int) -> Numbers:
     """Whether the digit has this value: inclusion and exclusion over the products of its bits."""
     ones = tuple(i for i in range(bits) if value >> i & 1)
     zeros = [i for i in range(bits) if not value >> i & 1]

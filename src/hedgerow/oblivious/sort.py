@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..primitives import ring_to_bits, widen
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, BinaryShare, Context, public
+from ..engine import Context
+from ..protocols import Column, ShuffleJob, draw_shuffle, public, ring_to_bits, run_shuffles, widen
+from ..shares import RING32, RING64, RING128, Bits, Keys, Numbers
 from .permutation import apply
 from .radix import radix_permutation
-from .rank import reveal_ranks
-from .shuffle import Column, Load, draw_shuffle, shuffle_loads
+from .ranking import reveal_ranks
 
 NARROW = 8
 """Keys of at most this many bits are sorted by radix passes; docs/adr/0002-sorting.md has the measurement."""
@@ -27,14 +27,15 @@ def place_bits(count: int) -> int:
 
 def sort_permutations(
     ctx: Context,
-    columns: Sequence[ArithmeticShare],
+    columns: Sequence[Numbers],
     bits: int,
-    places: Sequence[ArithmeticShare] | None = None,
-) -> list[ArithmeticShare]:
+    places: Sequence[Numbers] | None = None,
+) -> list[Numbers]:
     """For every column, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
 
     Keys must really be below ``2**bits``, modulo the size of their ring, which has more bits: comparisons look at one
-    bit above the key and at no other. Where keys come from outside, :func:`hedgerow.primitives.truncate` makes it true.
+    bit above the key and at no other. Where keys come from outside, :func:`hedgerow.schemes.replicated.truncate` makes
+    it true.
 
     The row number (or the secret ``places``) is appended to every key *before* the shuffle. That makes keys distinct,
     which the opened comparisons need, and the sort stable. Appending the place after the shuffle would break ties by a
@@ -52,27 +53,25 @@ def sort_permutations(
     if count < 2:
         return [public(ctx, np.zeros(count, np.uint32), RING32) for _ in columns]
     numbers = public(ctx, np.arange(count, dtype=np.uint64), RING64)
-    loads = []
+    jobs = []
     for j, column in enumerate(columns):
         shuffle = draw_shuffle(ctx.step("draw"), count, j)
         suffixes = numbers if places is None else places[j]
-        loads.append(Load(shuffle, [column.lifted(RING64).scale(1 << suffix) + suffixes]))
-    moved = [out[0] for out in shuffle_loads(ctx.step("shuffle"), loads)]
-    left, right = np.stack([m.left for m in moved]), np.stack([m.right for m in moved])
+        jobs.append(ShuffleJob(shuffle, [column.lifted(RING64).scale(1 << suffix) + suffixes]))
+    moved = [out[0] for out in run_shuffles(ctx.step("shuffle"), jobs)]
+    keys = Keys.of(moved)
     del moved
-    ranks = reveal_ranks(ctx.step("rank"), left, right, bits + suffix)
-    known = [Load(load.shuffle, [public(ctx, ranks[j], RING32)]) for j, load in enumerate(loads)]
-    return [out[0] for out in shuffle_loads(ctx.step("back"), known, undo=True)]
+    ranks = reveal_ranks(ctx.step("rank"), keys, bits + suffix)
+    known = [ShuffleJob(job.shuffle, [public(ctx, ranks[j], RING32)]) for j, job in enumerate(jobs)]
+    return [out[0] for out in run_shuffles(ctx.step("back"), known, undo=True)]
 
 
-def sort_permutation(ctx: Context, keys: Sequence[ArithmeticShare], bits: Sequence[int]) -> ArithmeticShare:
+def sort_permutation(ctx: Context, keys: Sequence[Numbers], bits: Sequence[int]) -> Numbers:
     """The permutation that sorts rows stably and lexicographically by several keys; see :func:`sort_tables`."""
     return sort_tables(ctx, [keys], bits)[0]
 
 
-def sort_tables(
-    ctx: Context, tables: Sequence[Sequence[ArithmeticShare]], bits: Sequence[int]
-) -> list[ArithmeticShare]:
+def sort_tables(ctx: Context, tables: Sequence[Sequence[Numbers]], bits: Sequence[int]) -> list[Numbers]:
     """For every table, the permutation that sorts its rows stably by its keys, the first key weighing most.
 
     Tables have equally many rows and keys; all are sorted at the same time. Keys may live in any ring; ``bits[k]``
@@ -88,8 +87,8 @@ def sort_tables(
         raise ValueError(f"keys of {list(bits)} bits need rings with at least one bit more; widen them first")
     if sum(bits) <= NARROW or any(width + suffix > WIDEST for width in bits):
         return [_by_radix(ctx, table, bits, first) for first, table in enumerate(tables)]
-    places: list[ArithmeticShare] | None = None
-    result: list[ArithmeticShare] = []
+    places: list[Numbers] | None = None
+    result: list[Numbers] = []
     remaining = list(range(len(bits)))
     while remaining:
         group: list[int] = []
@@ -97,24 +96,24 @@ def sort_tables(
             group.insert(0, remaining.pop())
         composites = _composites(ctx.step("widen"), [[table[k] for k in group] for table in tables], group, bits)
         if result:
-            joined = widen(ctx.step("places"), ArithmeticShare.concatenate(result), RING64)
-            places = [joined[j * count : (j + 1) * count] for j in range(len(tables))]
+            joined = widen(ctx.step("places"), Numbers.concatenate(result), RING64)
+            places = joined.cut_like(result)
         result = sort_permutations(ctx.step("sort"), composites, sum(bits[k] for k in group), places)
     return result
 
 
-def _by_radix(ctx: Context, table: Sequence[ArithmeticShare], bits: Sequence[int], first: int) -> ArithmeticShare:
+def _by_radix(ctx: Context, table: Sequence[Numbers], bits: Sequence[int], first: int) -> Numbers:
     rows = [ring_to_bits(ctx.step(f"bits{k}"), key, bits[k]) for k, key in enumerate(table)]
-    return radix_permutation(ctx.step("radix"), BinaryShare.stack(rows[::-1]), first=first)
+    return radix_permutation(ctx.step("radix"), Bits.stack(rows[::-1]), first=first)
 
 
 def _composites(
-    ctx: Context, tables: Sequence[Sequence[ArithmeticShare]], group: Sequence[int], bits: Sequence[int]
-) -> list[ArithmeticShare]:
+    ctx: Context, tables: Sequence[Sequence[Numbers]], group: Sequence[int], bits: Sequence[int]
+) -> list[Numbers]:
     """Every table's keys of a group as one number a row."""
     results = []
     for table in tables:
-        total: ArithmeticShare | None = None
+        total: Numbers | None = None
         for key, k in zip(table, group, strict=True):
             wide = widen(ctx, key if key.ring != RING128 else key.narrow(RING64), RING64)
             total = wide if total is None else total.scale(1 << bits[k]) + wide
@@ -123,6 +122,6 @@ def _composites(
     return results
 
 
-def sort(ctx: Context, keys: Sequence[ArithmeticShare], bits: Sequence[int], columns: Sequence[Column]) -> list[Any]:
+def sort(ctx: Context, keys: Sequence[Numbers], bits: Sequence[int], columns: Sequence[Column]) -> list[Any]:
     """Columns in the order that sorts the keys. Cost and reveals: :func:`sort_permutation` and one apply."""
     return apply(ctx.step("apply"), sort_permutation(ctx.step("order"), keys, bits), columns)

@@ -1,29 +1,45 @@
-"""An ordinary decision tree in the clear, as the twins train it and as opened models are decoded to."""
+"""The one form of a tree in the clear: what the twins train, what opened models are decoded to and shown as."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+Counts = tuple[int, ...]
+"""Training rows per class (their weights, where rows had weights), or in regression the number of rows (their weight)
+and the sum of their targets."""
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A leaf with its label."""
+    """A leaf with a class number or a mean; ``counts`` are known where they were opened, and two leaves are equal
+    whatever is known of them."""
 
     label: int
+    counts: Counts | None = field(default=None, compare=False)
+
+    @property
+    def children(self) -> None:
+        """A leaf has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A test ``2·X_attribute < threshold``; ``attribute`` counts from 0."""
+    """A test ``2·value < threshold`` of a feature, counted from 0, and the nodes of rows that pass it and do not."""
 
-    attribute: int
+    feature: int
     threshold: int
     if_true: Node
     if_false: Node
+    counts: Counts | None = field(default=None, compare=False)
+
+    @property
+    def children(self) -> tuple[Node, Node]:
+        """The true and the false child."""
+        return self.if_true, self.if_false
 
 
 Node = Leaf | Split
@@ -38,7 +54,7 @@ def predict(tree: Node, x: Any) -> npt.NDArray[np.int64]:
         if isinstance(node, Leaf):
             labels[rows] = node.label
             return
-        passes = values[node.attribute, rows] < -(-node.threshold // 2)
+        passes = values[node.feature, rows] < -(-node.threshold // 2)
         fill(node.if_true, rows[passes])
         fill(node.if_false, rows[~passes])
 

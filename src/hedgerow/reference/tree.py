@@ -1,7 +1,7 @@
 """The plaintext training algorithm of HIKC23, Section 2, exactly, and all that Hedgerow learns beyond it: the twin
 every trained tree is compared with.
 
-Stopping: height h reached, all labels equal, no two rows different, or a rule of the problem. Scores are exact
+Stopping: height h reached, all labels equal, no two rows different, or a rule. Scores are exact
 fractions. Ties are a stated rule.
 """
 
@@ -31,7 +31,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class TwinRules:
     """What is learnt: ``classes`` classes, or for 0 a number; and the rules that end growth before the height does.
 
     ``places`` are the binary places of a leaf's mean.
@@ -75,7 +75,7 @@ def train(
     y: Array,
     height: int,
     rule: Rule = paper_rule,
-    problem: Problem | None = None,
+    rules: TwinRules | None = None,
     weights: Array | None = None,
 ) -> Node:
     """Train on ``x[m, n]`` and labels ``y[n]``: class numbers, or whole numbers to be estimated.
@@ -83,37 +83,37 @@ def train(
     Rows of weight 0 do not exist.
     """
     values, labels = np.asarray(x).astype(np.int64), np.asarray(y).astype(np.int64)
-    problem = problem or Problem()
+    rules = rules or TwinRules()
     if weights is None:
-        return _node(values, labels, np.ones(len(labels), np.int64), height, rule, problem, len(labels))
+        return _node(values, labels, np.ones(len(labels), np.int64), height, rule, rules, len(labels))
     mass = np.asarray(weights).astype(np.int64)
     kept = mass > 0
-    return _node(values[:, kept], labels[kept], mass[kept], height, rule, problem, int(mass.sum()))
+    return _node(values[:, kept], labels[kept], mass[kept], height, rule, rules, int(mass.sum()))
 
 
-def _node(values: Array, labels: Array, mass: Array, height: int, rule: Rule, problem: Problem, whole: int) -> Node:
+def _node(values: Array, labels: Array, mass: Array, height: int, rule: Rule, rules: TwinRules, whole: int) -> Node:
     best = None
-    if height > 0 and len(labels) >= problem.min_samples_split and len(np.unique(labels)) > 1:
-        best = best_split(values, labels, rule, problem, mass)
-    if best is not None and not _worth(best, labels, mass, problem, whole):
+    if height > 0 and len(labels) >= rules.min_samples_split and len(np.unique(labels)) > 1:
+        best = best_split(values, labels, rule, rules, mass)
+    if best is not None and not _worth(best, labels, mass, rules, whole):
         best = None
     if best is None:
-        return Leaf(leaf_label(labels, mass, problem))
+        return Leaf(leaf_label(labels, mass, rules))
     true = 2 * values[best.attribute] < best.threshold
     return Split(
         best.attribute,
         best.threshold,
-        _node(values[:, true], labels[true], mass[true], height - 1, rule, problem, whole),
-        _node(values[:, ~true], labels[~true], mass[~true], height - 1, rule, problem, whole),
+        _node(values[:, true], labels[true], mass[true], height - 1, rule, rules, whole),
+        _node(values[:, ~true], labels[~true], mass[~true], height - 1, rule, rules, whole),
     )
 
 
-def leaf_label(labels: Array, mass: Array, problem: Problem) -> int:
+def leaf_label(labels: Array, mass: Array, rules: TwinRules) -> int:
     """The class with the largest weight, of equal ones the lowest; or the mean times 2^places, rounded down."""
-    if problem.classes == 0:
+    if rules.classes == 0:
         weight = int(mass.sum())
-        return (sum_of(labels, mass) << problem.places) // weight if weight else 0
-    return int(np.argmax([int(mass[labels == c].sum()) for c in range(problem.classes)]))
+        return (sum_of(labels, mass) << rules.places) // weight if weight else 0
+    return int(np.argmax([int(mass[labels == c].sum()) for c in range(rules.classes)]))
 
 
 def sum_of(labels: Array, mass: Array) -> int:
@@ -121,30 +121,30 @@ def sum_of(labels: Array, mass: Array) -> int:
     return int((labels.astype(object) * mass).sum()) if len(labels) else 0
 
 
-def _summands(labels: Array, mass: Array, problem: Problem) -> Array:
+def _summands(labels: Array, mass: Array, rules: TwinRules) -> Array:
     """What a row adds to the sums that are squared in a score: a row for every class, or one of targets."""
-    if problem.classes == 0:
+    if rules.classes == 0:
         return (labels.astype(object) * mass)[None]
-    return np.stack([(labels == c) * mass for c in range(problem.classes)]).astype(object)
+    return np.stack([(labels == c) * mass for c in range(rules.classes)]).astype(object)
 
 
-def _worth(best: Candidate, labels: Array, mass: Array, problem: Problem, whole: int) -> bool:
+def _worth(best: Candidate, labels: Array, mass: Array, rules: TwinRules, whole: int) -> bool:
     """Whether a split lowers the impurity enough; a regression tree's must lower the error."""
-    sums, weight = _summands(labels, mass, problem).sum(axis=1), int(mass.sum())
+    sums, weight = _summands(labels, mass, rules).sum(axis=1), int(mass.sum())
     gain = best.score - Fraction(int((sums * sums).sum()), weight)
-    if problem.classes == 0 and gain == 0:
+    if rules.classes == 0 and gain == 0:
         return False
-    return gain >= problem.min_impurity_decrease * whole
+    return gain >= rules.min_impurity_decrease * whole
 
 
 def best_split(
-    values: Array, labels: Array, rule: Rule, problem: Problem | None = None, mass: Array | None = None
+    values: Array, labels: Array, rule: Rule, rules: TwinRules | None = None, mass: Array | None = None
 ) -> Candidate | None:
     """The best candidate by the rule. Floats only sieve: whatever is near the top is compared as exact fractions."""
-    problem = problem or Problem()
+    rules = rules or TwinRules()
     mass = np.ones(len(labels), np.int64) if mass is None else mass
-    summands = _summands(labels, mass, problem)
-    least = problem.min_samples_leaf
+    summands = _summands(labels, mass, rules)
+    least = rules.min_samples_leaf
     arrays = []
     for attribute in range(len(values)):
         order = np.argsort(values[attribute], kind="stable")

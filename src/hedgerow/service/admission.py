@@ -87,10 +87,10 @@ class Admission:
     ) -> tuple[str, ...]:
         """All rules of a training job; returns who must approve it."""
         names = [table.full_name for table in tables]
-        rows, height = facts.shape.rows, facts.shape.height
+        rows, height = facts.problem.rows, facts.problem.height
         applied.check("min_rows", rows, "the rows are")
         applied.check("min_rows", spec.get("min_rows", 1), "the job asks for")
-        applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the job asks for")
+        applied.check("min_samples_leaf", facts.problem.min_samples_leaf, "the job asks for")
         applied.check("min_count", spec.get("min_count", 1), "the job asks for")
         applied.check("max_height", height, "the job asks for")
         _check_combination(spec, tables, applied)
@@ -111,7 +111,7 @@ class Admission:
         action = PREDICTIONS[request["kind"]]
         model, facts = self.model(request["model"])
         upload = self._datasets.temporary(caller, request["upload"])
-        columns = facts.shape.attributes + (request["kind"] == "evaluate")
+        columns = facts.problem.attributes + (request["kind"] == "evaluate")
         if upload.manifest["columns"] != columns:
             raise InputError(f"the rows have {upload.manifest['columns']} columns; the model needs {columns}")
         tables = self.used_by(model)
@@ -122,7 +122,7 @@ class Admission:
         # An evaluation opens as many numbers as a confusion matrix has; each can be made to be a prediction.
         charge = rows
         if action == "evaluate":
-            charge = min(rows, max(applied.limits.min_evaluation_rows, facts.shape.classes**2))
+            charge = min(rows, max(applied.limits.min_evaluation_rows, facts.problem.classes**2))
         self._check_charge(caller.name, charge, applied)
         return Admitted(spec, action, tuple(tables), approvals, charge)
 
@@ -131,20 +131,20 @@ class Admission:
     ) -> tuple[Applied, tuple[str, ...]]:
         action, names = PREDICTIONS[kind], [name for name, _ in model.spec["datasets"]]
         applied = self._applied(tables)
-        approvals = self._approvals(who, action, names, rows, facts.shape.height, applied)
+        approvals = self._approvals(who, action, names, rows, facts.problem.height, applied)
         _check_model(model.spec, facts, tables, applied)
         if action == "evaluate":
             applied.check("min_evaluation_rows", rows, "the rows are")
-            if facts.shape.regression:
+            if facts.problem.regression:
                 # Sums of errors tell the mean of a leaf whatever is withheld of it.
-                applied.check("min_count", facts.shape.min_samples_leaf, "leaves of the model have at least")
-        if kind == "probabilities" or (kind == "predict" and facts.shape.regression):
+                applied.check("min_count", facts.problem.min_samples_leaf, "leaves of the model have at least")
+        if kind == "probabilities" or (kind == "predict" and facts.problem.regression):
             self.check_numbers(model, facts, applied)
         return applied, approvals
 
     def check_numbers(self, model: Job, facts: ModelFacts, applied: Applied) -> None:
         """Numbers of leaves may leave if small ones were withheld as today's rule wants it."""
-        withheld = max(facts.shape.min_samples_leaf, model.spec.get("min_count", 1))
+        withheld = max(facts.problem.min_samples_leaf, model.spec.get("min_count", 1))
         applied.check("min_count", withheld, "the model withholds numbers of leaves below")
 
     def _check_charge(self, who: str, charge: int, applied: Applied) -> None:
@@ -188,9 +188,9 @@ class Admission:
         model, facts = self.model(identifier)
         applied = self._applied(self.used_by(model))
         names = [name for name, _ in model.spec["datasets"]]
-        self._approvals(who, "reveal", names, facts.shape.rows, facts.shape.height, applied)
+        self._approvals(who, "reveal", names, facts.problem.rows, facts.problem.height, applied)
         _check_model(model.spec, facts, self.used_by(model), applied)
-        if counts or facts.shape.regression:
+        if counts or facts.problem.regression:
             self.check_numbers(model, facts, applied)
         return facts
 
@@ -271,9 +271,9 @@ def _check_combination(spec: dict[str, Any], tables: Sequence[Dataset], applied:
 def _check_model(spec: dict[str, Any], facts: ModelFacts, tables: Sequence[Dataset], applied: Applied) -> None:
     """A model that was trained before rules became stricter is held to them, too."""
     _check_combination(spec, tables, applied)
-    applied.check("min_rows", facts.shape.rows, "the model was trained on")
-    applied.check("min_samples_leaf", facts.shape.min_samples_leaf, "the model was trained with")
-    applied.check("max_height", facts.shape.height, "the model was trained with")
+    applied.check("min_rows", facts.problem.rows, "the model was trained on")
+    applied.check("min_samples_leaf", facts.problem.min_samples_leaf, "the model was trained with")
+    applied.check("max_height", facts.problem.height, "the model was trained with")
 
 
 def _check_aligned(tables: Sequence[Dataset]) -> None:

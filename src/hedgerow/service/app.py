@@ -25,7 +25,6 @@ from .. import __version__
 from ..errors import HedgerowError, InputError, PeerError
 from ..models.store import share_bytes
 from ..transport.certificate import is_revoked
-from ..trees.model import SharedTree
 from .audit import AuditLog
 from .clock import now
 from .consortium import DOMAIN, ROLES, expiry
@@ -571,7 +570,7 @@ def _add_models(app: FastAPI, jobs: Jobs, vault: Vault) -> None:
         """This party's shares of a model, if its policy lets you reveal it."""
         jobs.reveal(caller, identifier, counts)
         tree = vault.shown_tree(identifier)
-        shown = tree if counts else SharedTree(tree.inner, tree.leaves)
+        shown = tree if counts else tree.without_counts()
         return Response(share_bytes(shown), media_type="application/octet-stream")
 
 

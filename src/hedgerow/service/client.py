@@ -18,7 +18,8 @@ import numpy.typing as npt
 from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, Ring, reconstruct, split
+from ..shares import RING64, Numbers, reconstruct, split
+from ..shares.stored import from_arrays
 from ..tables import Column, Schema, Table, class_numbers, encode
 from ..tables.rounding import rounding_notices
 from ..tables.schema import ATTRIBUTES
@@ -30,7 +31,7 @@ from .peers import Answer, PartyConnections
 from .vault import share_bytes
 
 Told = Callable[[dict[str, Any]], None]
-Ticked = Callable[[int, int], None]
+RowProgress = Callable[[int, int], None]
 ENDED = ("done", "failed", "cancelled")
 PARTIES = range(3)
 FILLED_AT_LEAST = ("min_samples_leaf", "min_rows", "min_count")
@@ -64,7 +65,7 @@ class Client:
         table: Table,
         schema: Schema,
         name: str,
-        ticked: Ticked | None = None,
+        ticked: RowProgress | None = None,
         rules: Mapping[str, Any] | None = None,
         alignment: str = "",
         keep_days: int = 0,
@@ -81,12 +82,12 @@ class Client:
         self._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
         return identifier
 
-    def _upload(self, columns: Sequence[npt.NDArray[Any]], manifest: dict[str, Any], ticked: Ticked | None) -> str:
+    def _upload(self, columns: Sequence[npt.NDArray[Any]], manifest: dict[str, Any], ticked: RowProgress | None) -> str:
         identifier = secrets.token_hex(16)
         manifest = manifest | {"rows": len(columns[0]), "columns": len(columns)}
         for party in PARTIES:
             self._parties.call(party, "PUT", f"/v1/uploads/{identifier}", json=manifest)
-        parts: list[list[ArithmeticShare]] = [[], [], []]
+        parts: list[list[Numbers]] = [[], [], []]
         for column in columns:
             for party, share in enumerate(split(column, RING64)):
                 parts[party].append(share)
@@ -100,9 +101,9 @@ class Client:
         party: int,
         identifier: str,
         manifest: dict[str, Any],
-        shares: Sequence[ArithmeticShare],
+        shares: Sequence[Numbers],
         salts: Sequence[str],
-        ticked: Ticked | None = None,
+        ticked: RowProgress | None = None,
     ) -> None:
         """Send one party its shares, chunk by chunk; chunks that are there already are left out.
 
@@ -321,7 +322,7 @@ class Client:
         facts = ModelFacts.of_entry(self._parties.call(0, "GET", f"/v1/models/{identifier}")["facts"])
         return RemoteModel(self, facts)
 
-    def ask(self, kind: str, model: str, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> Any:
+    def ask(self, kind: str, model: str, columns: Sequence[npt.NDArray[Any]], ticked: RowProgress | None = None) -> Any:
         """Share rows, have them predicted, and put the result shares together here."""
         manifest = {"name": "rows", "schema": [], "temporary": True, "rules": {}, "alignment": "", "keep_days": 0}
         upload = self._upload(columns, manifest, ticked)
@@ -331,8 +332,7 @@ class Client:
         for content in self._all("GET", f"/v1/jobs/{job}/result"):
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 count = len(file.files) // 2
-                sides = [(file[f"left{k}"], file[f"right{k}"]) for k in range(count)]
-                parts.append([ArithmeticShare(left, right, _ring_of(left)) for left, right in sides])
+                parts.append([from_arrays(file, f"left{k}", f"right{k}") for k in range(count)])
         return [reconstruct(list(column)) for column in zip(*parts, strict=True)]
 
     def reveal(self, facts: ModelFacts, counts: bool) -> RevealedTree:
@@ -341,7 +341,7 @@ class Client:
         contents = self._all("GET", path, params={"counts": str(counts).lower()})
         least = self._parties.call(0, "GET", f"/v1/models/{facts.identity}")["min_count"]
         trees = [tree_of_bytes(content, facts) for content in contents]
-        return reveal_tree(trees, facts, counts, withheld=least > facts.shape.min_samples_leaf)
+        return reveal_tree(trees, facts, counts, withheld=least > facts.problem.min_samples_leaf)
 
 
 def training_request(
@@ -382,35 +382,37 @@ class RemoteModel:
         self.facts = facts
 
     def __repr__(self) -> str:
-        return f"RemoteModel({self.facts.identity}, height {self.facts.shape.height})"
+        return f"RemoteModel({self.facts.identity}, height {self.facts.problem.height})"
 
-    def labels(self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None) -> npt.NDArray[Any]:
+    def labels(self, columns: Sequence[npt.NDArray[Any]], ticked: RowProgress | None = None) -> npt.NDArray[Any]:
         """Predicted classes or estimates, opened here alone."""
         (numbers,) = self._client.ask("predict", self.facts.identity, self.facts.doubled(columns), ticked)
         return self.facts.labels(numbers)
 
     def probabilities(
-        self, columns: Sequence[npt.NDArray[Any]], ticked: Ticked | None = None
+        self, columns: Sequence[npt.NDArray[Any]], ticked: RowProgress | None = None
     ) -> npt.NDArray[np.float64]:
         """Probabilities ``[row, class]``, opened here alone."""
         self.facts.need_classes()
         found = self._client.ask("probabilities", self.facts.identity, self.facts.doubled(columns), ticked)
         return probability_table(found)
 
-    def _evaluated(self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None) -> Any:
+    def _evaluated(
+        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None
+    ) -> Any:
         rows = [*self.facts.doubled(columns), self.facts.truth(labels)]
         (opened,) = self._client.ask("evaluate", self.facts.identity, rows, ticked)
         return opened
 
     def confusion(
-        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None
+        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None = None
     ) -> npt.NDArray[np.int64]:
         """The confusion matrix ``[true, predicted]``, opened here alone."""
         self.facts.need_classes()
         return self.facts.matrix(self._evaluated(columns, labels, ticked))
 
     def errors(
-        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: Ticked | None = None
+        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None = None
     ) -> Errors:
         """Mean squared error and R²; the three sums they need are opened here alone."""
         return self.facts.errors(self._evaluated(columns, labels, ticked), len(labels))
@@ -442,14 +444,7 @@ def rounding_of_table(table: Table, schema: Schema) -> list[str]:
     return notices
 
 
-def _ring_of(words: npt.NDArray[Any]) -> Ring:
-    """The ring of a result by the form of its words."""
-    if words.ndim == 2:
-        return RING128
-    return RING32 if words.dtype == RING32.dtype else RING64
-
-
-def _chunks(shares: Sequence[ArithmeticShare], size: int) -> Iterator[bytes]:
+def _chunks(shares: Sequence[Numbers], size: int) -> Iterator[bytes]:
     """The bytes of all shares in pieces of ``size``."""
     buffer = bytearray()
     for part in share_bytes(iter(shares)):

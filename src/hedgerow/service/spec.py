@@ -11,8 +11,8 @@ from ..errors import InputError
 from ..models import ModelFacts
 from ..tables import Schema, class_key
 from ..tables.fixed import kept_squared
-from ..trees.shape import TreeShape
-from ..trees.train import check_algorithm
+from ..trees.problem import Problem
+from ..trees.rules import check_algorithm
 
 
 def digest(value: Any) -> str:
@@ -54,7 +54,7 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
         raise InputError(f"'{target}' is not the label or target column of the dataset's schema")
     if label.kind == "label" and len(label.classes) < 2:
         raise InputError(f"'{target}' has {len(label.classes)} classes in the schema; at least two are needed")
-    shape = TreeShape(
+    problem = Problem(
         rows,
         len(schema.attributes),
         spec["max_depth"],
@@ -68,9 +68,9 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
         min_impurity_decrease=kept_squared(label, spec["min_impurity_decrease"]),
         class_weights=_class_weights(spec["class_weight"], label.classes),
     )
-    check_algorithm(spec["algorithm"], shape)
+    check_algorithm(spec["algorithm"], problem)
     ordered = Schema((*schema.attributes, label))
-    return ModelFacts(shape, ordered, target, label.classes, spec["algorithm"], spec["id"])
+    return ModelFacts(problem, ordered, target, label.classes, spec["algorithm"], spec["id"])
 
 
 def _class_weights(wanted: Mapping[str, int], classes: Sequence[str]) -> tuple[int, ...]:

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from ..errors import InputError
 from ..models import PartyModel
 from ..models.store import manifest_bytes, party_of_bytes
 from ..models.store import share_bytes as tree_bytes
-from ..sharing import RING64, ArithmeticShare
+from ..shares import Numbers
+from ..shares.stored import from_bytes, to_bytes
 from ..tables.private import private_write
-from ..trees.model import SharedTree
+from ..trees.shared_tree import SharedTree
 from .seal import Seal
 
 CHUNK_BYTES = 4 << 20
@@ -119,12 +118,11 @@ class Vault:
                 place += 8 * rows
         return sides[0].hexdigest(), sides[1].hexdigest()
 
-    def column(self, identifier: str, rows: int, index: int) -> ArithmeticShare:
+    def column(self, identifier: str, rows: int, index: int) -> Numbers:
         """One column of a dataset."""
         opened = self._seal.open(self.dataset(identifier), f"dataset/{identifier}")
         content = opened.read(16 * rows * index, 16 * rows)
-        both = np.frombuffer(content, np.uint64, 2 * rows)
-        return ArithmeticShare(both[:rows].copy(), both[rows:].copy(), RING64)
+        return from_bytes(content, rows)
 
     def discard(self, identifier: str) -> None:
         """Remove an upload or dataset."""
@@ -190,8 +188,7 @@ class Vault:
         return sum(self._seal.renew(path, place) for path, place in found)
 
 
-def share_bytes(shares: Iterator[ArithmeticShare]) -> Iterator[Any]:
+def share_bytes(shares: Iterator[Numbers]) -> Iterator[Any]:
     """The layout of a dataset's file: per column all left summands, then all right ones."""
     for share in shares:
-        yield np.ascontiguousarray(share.left).data.cast("B")
-        yield np.ascontiguousarray(share.right).data.cast("B")
+        yield from to_bytes(share)

@@ -22,13 +22,16 @@ from typing import Any
 import numpy as np
 
 from .. import kernels as _compiled_first  # noqa: F401
+from ..engine import Context
 from ..errors import HedgerowError, PeerError
 from ..models import ModelFacts, PartyModel
-from ..runtime.programs import run_evaluation, run_labels, run_probabilities, run_training, run_withholding
-from ..runtime.worker import keep_freed_memory
-from ..sharing import ArithmeticShare, Context
-from ..transport import Agreement, Patience, connect
+from ..parties.main import keep_freed_memory
+from ..parties.program import run_evaluation, run_labels, run_probabilities, run_training, run_withholding
+from ..shares import Numbers
+from ..shares.stored import to_arrays
+from ..transport import SessionTerms, Timeouts, connect
 from ..trees.predict import batches
+from ..trees.table import TrainingTable
 from ..trees.withhold import enough_rows
 from .consortium import load_identity, read_consortium
 from .gate import preface
@@ -87,9 +90,9 @@ def main(directory: Path, descriptor: int) -> None:
         consortium = read_consortium(Path(job["consortium"]))
         identity = load_identity(Path(job["identity"]), consortium.revoked, seal.passphrases)
         addresses = [(host, port) for host, port in job["addresses"]]
-        agreement = Agreement(session, bytes.fromhex(job["configuration"]))
+        agreement = SessionTerms(session, bytes.fromhex(job["configuration"]))
         acceptor = Handed(socket.socket(fileno=descriptor))
-        patience = Patience(job["patience"])
+        patience = Timeouts(job["patience"])
         key, party = bytes.fromhex(secret["gate_key"]), job["party"]
         prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
         transport = connect(party, acceptor, addresses, agreement, identity, patience, prefaces=prefaces)
@@ -128,64 +131,65 @@ def _run(ctx: Context, job: dict[str, Any], directory: Path, vault: Vault) -> No
 
     facts = ModelFacts.of_entry(job["facts"])
     if spec["kind"] == "train":
-        x, y, weights = training_table(vault, job["tables"], facts, spec["combine"], job["weight"])
-        shape, least, least_count = facts.shape, spec.get("min_rows", 1), spec.get("min_count", 1)
-        if job["count_first"] and not enough_rows(ctx.step("enough"), y, weights, shape, least, shape.min_samples_leaf):
+        table = training_table(vault, job["tables"], facts, spec["combine"], job["weight"])
+        problem, least, least_count = facts.problem, spec.get("min_rows", 1), spec.get("min_count", 1)
+        least_of_a_class = problem.min_samples_leaf
+        if job["count_first"] and not enough_rows(ctx.step("enough"), table, problem, least, least_of_a_class):
             raise Refused(
                 f"the rules of disclosure do not allow this training: fewer than {least} rows have a weight, or a "
-                f"class has fewer than {shape.min_samples_leaf} of them"
+                f"class has fewer than {least_of_a_class} of them"
             )
-        tree = run_training(ctx.step("train"), x, y, weights, shape, facts.algorithm, report=report)
+        tree = run_training(ctx.step("train"), table, problem, facts.algorithm, report=report)
         shown = None
-        if least_count > shape.min_samples_leaf:
-            shown = run_withholding(ctx.step("withhold"), tree, shape, least_count)
+        if least_count > least_of_a_class:
+            shown = run_withholding(ctx.step("withhold"), tree, problem, least_count)
         vault.write_model(directory / "model", spec["id"], PartyModel(facts, job["party"], tree), shown)
         return
     # What is opened for every row comes from the tree without the numbers of small leaves.
     tree = (vault.tree if spec["kind"] == "evaluate" else vault.shown_tree)(spec["model"])
-    rows, attributes, shape = job["rows"], facts.shape.attributes, facts.shape
-    columns = [vault.column(spec["upload"], rows, j).narrow(shape.value_ring) for j in range(attributes)]
+    rows, attributes, problem = job["rows"], facts.problem.attributes, facts.problem
+    columns = [vault.column(spec["upload"], rows, j).narrow(problem.widths.value_ring) for j in range(attributes)]
     truth = vault.column(spec["upload"], rows, attributes) if spec["kind"] == "evaluate" else None
-    parts: list[list[ArithmeticShare]] = []
-    for piece in batches(shape, rows):
-        x = ArithmeticShare.concatenate([column[piece] for column in columns])
+    parts: list[list[Numbers]] = []
+    for piece in batches(problem, rows):
+        x = [column[piece] for column in columns]
         if truth is not None:
             step = ctx.step("evaluate")
-            parts.append([run_evaluation(step, tree, x, truth[piece], shape)])
+            parts.append([run_evaluation(step, tree, x, truth[piece], problem)])
         elif spec["kind"] == "probabilities":
-            parts.append(run_probabilities(ctx.step("probabilities"), tree, x, shape))
+            parts.append(run_probabilities(ctx.step("probabilities"), tree, x, problem))
         else:
-            parts.append([run_labels(ctx.step("predict"), tree, x, shape)])
+            parts.append([run_labels(ctx.step("predict"), tree, x, problem)])
         report(0, f"row {piece.stop} of {rows}")
     buffer = io.BytesIO()
     np.savez(buffer, **_joined(parts, summed=truth is not None))
     vault.write_result(directory / "result.npz", spec["id"], buffer.getvalue())
 
 
-def _joined(parts: list[list[ArithmeticShare]], summed: bool) -> Any:
+def _joined(parts: list[list[Numbers]], summed: bool) -> Any:
     """The results of all batches: added up where they are counts, else one after the other."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for k, column in enumerate(zip(*parts, strict=True)):
-        joined = (ArithmeticShare.total if summed else ArithmeticShare.concatenate)(column)
-        arrays[f"left{k}"], arrays[f"right{k}"] = joined.left, joined.right
+        joined = (Numbers.total if summed else Numbers.concatenate)(column)
+        arrays |= to_arrays(joined, f"left{k}", f"right{k}")
     return arrays
 
 
 def training_table(
     vault: Vault, tables: list[dict[str, Any]], facts: ModelFacts, combine: str, weight: str | None
-) -> tuple[ArithmeticShare, ArithmeticShare, ArithmeticShare | None]:
-    """Attributes, one after the other, labels and maybe weights of the combined datasets."""
+) -> TrainingTable:
+    """The combined datasets."""
 
-    def column(name: str) -> ArithmeticShare:
+    def column(name: str) -> Numbers:
         found = [
             vault.column(table["id"], table["rows"], table["columns"].index(name))
             for table in tables
             if name in table["columns"]
         ]
-        return ArithmeticShare.concatenate(found) if combine == "rows" else found[0]
+        return Numbers.concatenate(found) if combine == "rows" else found[0]
 
-    attributes = ArithmeticShare.concatenate([column(name) for name in facts.attribute_names])
-    return attributes, column(facts.target), None if weight is None else column(weight)
+    attributes = [column(name) for name in facts.attribute_names]
+    return TrainingTable(attributes, column(facts.target), None if weight is None else column(weight))
 
 
 if __name__ == "__main__":

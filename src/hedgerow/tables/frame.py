@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -25,8 +25,12 @@ class PlainTable:
 
     names: list[str]
     columns: list[Values]
-    categorical: list[str]
-    asked: list[str]
+    categorical: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def items(self) -> Iterator[tuple[str, Values]]:
+        """Names with their columns."""
+        return zip(self.names, self.columns, strict=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,6 +1,5 @@
-"""Helpers for testing protocols: three parties in one process, tampering, transcripts, input strategies."""
+"""Helpers for testing protocols: tampering, transcripts, input strategies. Parties in threads: hedgerow.parties."""
 
-from .parties import LocalParties, run_parties
 from .transcript import Entry, RecordingTransport
 
-__all__ = ["Entry", "LocalParties", "RecordingTransport", "run_parties"]
+__all__ = ["Entry", "RecordingTransport"]

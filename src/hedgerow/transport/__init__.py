@@ -1,23 +1,23 @@
 """Bytes between three parties, metered: one interface, in memory, over TCP or over mutual TLS."""
 
-from .base import NETWORKS, Network, Patience, Transport
+from .base import NETWORKS, Network, Timeouts, Transport
 from .certificate import Authority, Identity, make_identities
 from .memory import MemoryNetwork, MemoryTransport
 from .meter import Meter, Spending
-from .socket import Agreement, SocketTransport, connect, listen
+from .socket import SessionTerms, SocketTransport, connect, listen
 
 __all__ = [
     "NETWORKS",
-    "Agreement",
     "Authority",
     "Identity",
     "MemoryNetwork",
     "MemoryTransport",
     "Meter",
     "Network",
-    "Patience",
+    "SessionTerms",
     "SocketTransport",
     "Spending",
+    "Timeouts",
     "Transport",
     "connect",
     "listen",

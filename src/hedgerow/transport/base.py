@@ -39,7 +39,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long a party waits for another: ``seconds``, plus the time its bytes take at the slowest accepted pace."""
 
     seconds: float = 60.0

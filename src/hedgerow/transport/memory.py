@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ..errors import MalformedMessage, PeerTimeout, RunAborted
-from .base import PARTIES, Message, Network, Patience, Shape, Transport, sleep_until
+from .base import PARTIES, Message, Network, Shape, Timeouts, Transport, sleep_until
 from .frame import HEADER_BYTES, Header, Kind, check_data, data_header
 
 Frame = bytes
@@ -34,11 +34,11 @@ class MemoryTransport(Transport):
     """One party's end of a :class:`MemoryNetwork`."""
 
     def __init__(
-        self, party: int, network: MemoryNetwork, patience: Patience | None = None, shape: Network | None = None
+        self, party: int, network: MemoryNetwork, patience: Timeouts | None = None, shape: Network | None = None
     ) -> None:
         super().__init__(party)
         self.network = network
-        self.patience = patience or Patience()
+        self.patience = patience or Timeouts()
         self.sent = dict.fromkeys((self.left, self.right), 0)
         self.taken = dict.fromkeys((self.left, self.right), 0)
         self.shapes: dict[int, Shape] = {p: shape.link() for p in (self.left, self.right)} if shape else {}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
-from .base import PARTIES, Message, Network, Patience, Shape, Transport, sleep_until
+from .base import PARTIES, Message, Network, Shape, Timeouts, Transport, sleep_until
 from .certificate import Identity, party_name, tls_reason
 from .frame import HEADER_BYTES, Header, Kind
 from .link import JOIN_BELOW, Link
@@ -43,7 +43,7 @@ class Acceptor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class SessionTerms:
     """What the parties must have in common before they talk: a session and the hash of the run's configuration."""
 
     session: bytes
@@ -57,7 +57,7 @@ class Agreement:
 class SocketTransport(Transport):
     """One party's two connections. Plain TCP hides nothing from the network: use TLS outside of one machine."""
 
-    def __init__(self, party: int, links: dict[int, Link], patience: Patience, network: Network | None = None) -> None:
+    def __init__(self, party: int, links: dict[int, Link], patience: Timeouts, network: Network | None = None) -> None:
         super().__init__(party)
         self.links = links
         self.patience = patience
@@ -197,9 +197,9 @@ def connect(
     party: int,
     server: Acceptor,
     addresses: Sequence[tuple[str, int]],
-    agreement: Agreement,
+    agreement: SessionTerms,
     identity: Identity | None = None,
-    patience: Patience | None = None,
+    patience: Timeouts | None = None,
     network: Network | None = None,
     prefaces: Mapping[int, bytes] | None = None,
 ) -> SocketTransport:
@@ -209,7 +209,7 @@ def connect(
     when dialling a peer, for one that serves several runs on one port. With an identity every connection is mutual
     TLS 1.3 and the peer's certificate must carry its party name.
     """
-    patience = patience or Patience()
+    patience = patience or Timeouts()
     deadline = time.monotonic() + patience.seconds
     links: dict[int, Link] = {}
     try:
@@ -267,7 +267,7 @@ def _accept_all(
     server: Acceptor,
     awaited: set[int],
     identity: Identity | None,
-    agreement: Agreement,
+    agreement: SessionTerms,
     deadline: float,
 ) -> dict[int, socket.socket]:
     """Accept until all awaited parties have shown themselves.
@@ -301,7 +301,7 @@ def _greet(
     party: int,
     raw: socket.socket,
     identity: Identity | None,
-    agreement: Agreement,
+    agreement: SessionTerms,
     deadline: float,
     callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch | None],
 ) -> None:
@@ -319,7 +319,7 @@ def _greet(
         callers.put(None)
 
 
-def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: Agreement, deadline: float) -> int:
+def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: SessionTerms, deadline: float) -> int:
     """Exchange HELLO frames and compare; returns the peer's number. The dialling side knows it beforehand."""
     sock.settimeout(max(0.01, deadline - time.monotonic()))
     shown = peer if peer is not None else party

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from ..engine import Context
 from ..oblivious import apply, sort_permutation, unapply
-from ..oblivious.packed import cut, pad, padded
-from ..primitives import is_zero, select_sum, truncate
-from ..sharing import RING64, ArithmeticShare, Context
+from ..protocols import is_zero, select_sum, truncate
+from ..shares import RING64, Numbers, padded
 
 ONE_HOT_NODES = 64
 """Up to this many nodes every row is compared with each; docs/adr/0004-prediction.md has the measurement."""
@@ -21,12 +19,12 @@ ONE_HOT_NODES = 64
 
 def lookup(
     ctx: Context,
-    numbers: ArithmeticShare,
-    columns: Sequence[ArithmeticShare],
-    rows: ArithmeticShare,
+    numbers: Numbers,
+    columns: Sequence[Numbers],
+    rows: Numbers,
     bits: int,
     one_hot: bool | None = None,
-) -> list[ArithmeticShare]:
+) -> list[Numbers]:
     """For every row the columns of the node with the row's number.
 
     ``numbers`` are distinct but for the padding 0, which no row has; every row's number is among them. All have at most
@@ -39,27 +37,27 @@ def lookup(
 
 def _compared(
     ctx: Context,
-    numbers: ArithmeticShare,
-    columns: Sequence[ArithmeticShare],
-    rows: ArithmeticShare,
+    numbers: Numbers,
+    columns: Sequence[Numbers],
+    rows: Numbers,
     bits: int,
-) -> list[ArithmeticShare]:
+) -> list[Numbers]:
     """A bit for every pair of a node and a row, then the sum of bits times columns."""
     nodes, count, length = len(numbers), len(rows), padded(len(rows))
-    wanted = ArithmeticShare.concatenate([pad(rows, length)] * nodes)
-    here = cut(is_zero(ctx.step("equal"), wanted - repeated(numbers, length), bits), nodes)
-    table = [[repeated(column[i : i + 1], length) for column in columns] for i in range(nodes)]
+    wanted = Numbers.concatenate([rows.pad(length)] * nodes)
+    here = is_zero(ctx.step("equal"), wanted - numbers.repeat_each(length), bits).cut(nodes)
+    table = [[column[i : i + 1].repeat_each(length) for column in columns] for i in range(nodes)]
     found = select_sum(ctx.step("fetch"), [here.row(i) for i in range(nodes)], table)
     return [column[:count] for column in found]
 
 
 def _sorted(
     ctx: Context,
-    numbers: ArithmeticShare,
-    columns: Sequence[ArithmeticShare],
-    rows: ArithmeticShare,
+    numbers: Numbers,
+    columns: Sequence[Numbers],
+    rows: Numbers,
     bits: int,
-) -> list[ArithmeticShare]:
+) -> list[Numbers]:
     """Nodes in order hold differences to the node before; sorted among the rows, prefix sums give every row its node's.
 
     Sorting is stable and nodes come first in the joint vector, so every node stands before the rows at it.
@@ -67,22 +65,12 @@ def _sorted(
     nodes = len(numbers)
     if bits >= numbers.ring.bits:
         # A sort needs one bit above its keys, and node numbers of height 31 fill their ring.
-        joint = truncate(ctx.step("lift"), ArithmeticShare.concatenate([numbers, rows]), bits, RING64)
+        joint = truncate(ctx.step("lift"), Numbers.concatenate([numbers, rows]), bits, RING64)
         numbers, rows = joint[:nodes], joint[nodes:]
     order = sort_permutation(ctx.step("nodes"), [numbers], [bits])
     numbers, *ordered = apply(ctx.step("order"), order, [numbers, *columns])
-    joint = ArithmeticShare.concatenate([numbers, rows])
+    joint = Numbers.concatenate([numbers, rows])
     among = sort_permutation(ctx.step("rows"), [joint], [bits])
-    steps = [pad(column - _moved_on(column), len(joint)) for column in ordered]
+    steps = [(column - column.later()).pad(len(joint)) for column in ordered]
     told = [column.prefix_sum() for column in apply(ctx.step("meet"), among, steps)]
     return [column[nodes:] for column in unapply(ctx.step("back"), among, told)]
-
-
-def repeated(x: ArithmeticShare, times: int) -> ArithmeticShare:
-    """Every item ``times`` times in a row."""
-    return ArithmeticShare(np.repeat(x.left, times), np.repeat(x.right, times), x.ring)
-
-
-def _moved_on(x: ArithmeticShare) -> ArithmeticShare:
-    """Every place gets the item before it, the first one 0."""
-    return ArithmeticShare.concatenate([(x - x)[:1], x[:-1]])

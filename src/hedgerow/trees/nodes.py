@@ -11,20 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..oblivious.packed import pack_rows, padded, preceding
-from ..primitives import bit_and, bit_not, multiply_bit, widen_many
-from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public, public_bits
-from ..sharing.ring import Words
-
-
-def packed_mask(bits: Words) -> Words:
-    """Public bits as one packed row."""
-    return pack_rows(bits[None].astype(np.uint8))
-
-
-def masked(x: BinaryShare, mask: Words) -> BinaryShare:
-    """Rows restricted to the places of a public mask; local."""
-    return BinaryShare(x.left & mask, x.right & mask, x.count)
+from ..engine import Context, Cost
+from ..protocols import (
+    bit_and,
+    bit_not,
+    constant,
+    multiply_bit,
+    multiply_bit_cost,
+    public,
+    public_bits,
+    widen_cost,
+    widen_many,
+)
+from ..shares import RING64, Bits, Numbers, Ring, Words, pack_row, padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +34,26 @@ class Nodes:
     ``flags`` marks the first place of every node. Places from n on are padding, a node of its own that never splits.
     """
 
-    start: ArithmeticShare
-    size: ArithmeticShare
-    number: ArithmeticShare
-    flags: BinaryShare
+    start: Numbers
+    size: Numbers
+    number: Numbers
+    flags: Bits
     rows: int
-    sums: list[ArithmeticShare]
-    before: list[ArithmeticShare]
+    sums: list[Numbers]
+    before: list[Numbers]
 
     @staticmethod
-    def root(ctx: Context, rows: int, columns: Sequence[ArithmeticShare], numbers: Ring, number: int = 1) -> Nodes:
+    def root(ctx: Context, rows: int, columns: Sequence[Numbers], numbers: Ring, number: int = 1) -> Nodes:
         """All rows in one node. ``columns`` are row columns in 2^64 whose sums are to be kept; node numbers are of the
         ring ``numbers``."""
         length = padded(rows)
         real = np.arange(length) < rows
-        totals = [column.prefix_sum()[rows - 1 :][np.zeros(length, np.int64)] for column in columns]
+        totals = [column.sum().spread(length) for column in columns]
         return Nodes(
             start=public(ctx, np.where(real, 0, rows).astype(np.uint64), RING64),
             size=public(ctx, np.where(real, rows, length - rows).astype(np.uint64), RING64),
             number=public(ctx, number * real.astype(numbers.dtype), numbers),
-            flags=public_bits(ctx, packed_mask(np.isin(np.arange(length), (0, rows))), length),
+            flags=public_bits(ctx, pack_row(np.isin(np.arange(length), (0, rows))), length),
             rows=rows,
             sums=[total.scale(real.astype(np.uint64)) for total in totals],
             before=[total.scale((~real).astype(np.uint64)) for total in totals],
@@ -68,37 +67,37 @@ class Nodes:
     @property
     def real(self) -> Words:
         """The packed public mask of the places that are no padding."""
-        return packed_mask(np.arange(self.length) < self.rows)
+        return pack_row(np.arange(self.length) < self.rows)
 
-    def upto(self, ctx: Context) -> ArithmeticShare:
+    def rows_so_far(self, ctx: Context) -> Numbers:
         """u: the number of rows of the node up to and including the place."""
         return public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
 
-    def openings(self, ctx: Context, true: BinaryShare) -> BinaryShare:
+    def false_starts(self, ctx: Context, true: Bits) -> Bits:
         """The first places of false children that are not their node's first: false, after a true one, in one node."""
-        after = bit_and(ctx.step("after"), preceding(true), bit_not(ctx, true))
+        after = bit_and(ctx.step("after"), true.preceding(), bit_not(ctx, true))
         return bit_and(ctx.step("inside"), after, bit_not(ctx, self.flags))
 
     def split(
         self,
         ctx: Context,
         layer: int,
-        true: BinaryShare,
-        openings: BinaryShare,
-        rows_true: ArithmeticShare,
-        sums_true: Sequence[ArithmeticShare],
-    ) -> tuple[Nodes, ArithmeticShare]:
+        true: Bits,
+        false_start: Bits,
+        rows_true: Numbers,
+        sums_true: Sequence[Numbers],
+    ) -> tuple[Nodes, Numbers]:
         """The next layer's nodes, and per place the number of true rows in earlier nodes.
 
-        ``true`` says whether the place belongs to its node's true child, which comes first; ``openings`` are
-        :meth:`openings`; ``rows_true`` and ``sums_true`` are that child's rows and sums, in rings that may be narrower
-        than 2^64: only what comes out is widened.
+        ``true`` says whether the place belongs to its node's true child, which comes first; ``false_start`` is
+        :meth:`false_starts`; ``rows_true`` and ``sums_true`` are that child's rows and sums, in rings that may be
+        narrower than 2^64: only what comes out is widened. Cost: :func:`split_cost`. Reveals: nothing beyond shapes.
         """
         ring, numbers = rows_true.ring, self.number.ring
         start, size = self.start.narrow(ring), self.size.narrow(ring)
         sums = [own.narrow(part.ring) for own, part in zip(self.sums, sums_true, strict=True)]
         offset = public(ctx, np.arange(self.length, dtype=ring.dtype), ring) - start
-        one = public(ctx, np.ones(self.length, numbers.dtype), numbers)
+        one = constant(ctx, 1, self.length, numbers)
         payload = [rows_true, size, offset, one, *sums_true, *sums]
         t_rows, t_size, t_offset, t, *rest = multiply_bit(ctx.step("true"), true, payload)
         t_sums_true, t_sums = rest[: len(sums)], rest[len(sums) :]
@@ -110,7 +109,7 @@ class Nodes:
             start=wide[0],
             size=wide[1],
             number=self.number + t.scale(1 << layer),
-            flags=self.flags ^ openings,
+            flags=self.flags ^ false_start,
             rows=self.rows,
             sums=wide[2:],
             before=[
@@ -120,3 +119,14 @@ class Nodes:
         )
         passed = t.narrow(ring)
         return following, passed.prefix_sum() - passed - (rows_true + t_offset - t_rows)
+
+
+def split_cost(count: int, ring: Ring, numbers: Ring, sums: Sequence[Ring]) -> Cost:
+    """Cost of :meth:`Nodes.split` of so many rows with ``rows_true`` in ``ring``, node numbers in ``numbers`` and kept
+    sums in ``sums``: products with a bit, then columns brought to 2^64, those of one ring together."""
+    length = padded(count)
+    cost = multiply_bit_cost(length, [ring] * 3 + [numbers] + [*sums] * 2)
+    widened = [ring] * 2 + [*sums]
+    for own in dict.fromkeys(widened):
+        cost += widen_cost(widened.count(own) * length, own, RING64)
+    return cost

@@ -11,13 +11,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..oblivious.packed import cut, pad, padded
-from ..primitives import bit_to_ring, fraction, inner_products, is_zero, less_than, select_sum, square, truncate, widen
-from ..sharing import RING32, RING64, RING128, ArithmeticShare, Context, public
+from ..engine import Context
+from ..protocols import (
+    bit_to_ring,
+    fraction,
+    inner_products,
+    is_zero,
+    less_than,
+    public,
+    select_sum,
+    square,
+    truncate,
+    widen,
+)
+from ..shares import RING32, RING64, RING128, Numbers, padded
 from .feature import feature_values, in_declared_range
 from .lookup import ONE_HOT_NODES, lookup
-from .model import SharedTree
-from .shape import MEAN_PLACES, TreeShape
+from .problem import MEAN_PLACES, Problem
+from .shared_tree import SharedTree
 
 PROBABILITY_PLACES = 16
 """Binary places of a predicted probability."""
@@ -25,13 +36,13 @@ BATCH = 1 << 20
 """Rows times attributes (or nodes looked up by comparison) worked on at a time, which bounds the memory."""
 
 
-def batches(shape: TreeShape, rows: int) -> list[slice]:
+def batches(problem: Problem, rows: int) -> list[slice]:
     """The rows of a table in pieces small enough to be predicted in one go."""
-    size = max(64, BATCH // max(len(shape.features), ONE_HOT_NODES) // 64 * 64)
+    size = max(64, BATCH // max(len(problem.features), ONE_HOT_NODES) // 64 * 64)
     return [slice(start, min(rows, start + size)) for start in range(0, rows, size)]
 
 
-def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
+def walk(ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem) -> Numbers:
     """The number of the leaf every row reaches.
 
     ``x`` are *doubled* attribute values, ⌊2v⌋ (categories as places), in the shape's value ring: with a whole threshold
@@ -42,60 +53,58 @@ def walk(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: Tr
     selection among m and one comparison a row. Reveals: nothing beyond shapes.
     """
     count = len(x[0])
-    x = in_declared_range(ctx.step("range"), x, shape, shape.value_bits + 1, shape.value_ring)
-    x = feature_values(ctx.step("features"), x, shape)
-    number = public(ctx, np.ones(count, shape.number_ring.dtype), shape.number_ring)
-    for k, (numbers, attributes, thresholds) in enumerate(tree.inner):
+    x = in_declared_range(ctx.step("range"), x, problem, problem.value_bits + 1, problem.widths.value_ring)
+    x = feature_values(ctx.step("features"), x, problem)
+    number = public(ctx, np.ones(count, problem.widths.number_ring.dtype), problem.widths.number_ring)
+    for k, layer in enumerate(tree.layers):
         step = ctx.turn("layer", k)
-        columns = [attributes.narrow(RING32), thresholds.narrow(shape.value_ring)]
-        attribute, threshold = lookup(step.step("node"), numbers.narrow(number.ring), columns, number, k + 1)
-        value = _chosen_value(step.step("value"), x, attribute)
-        passes = less_than(step.step("test"), value, threshold, shape.value_bits + 1)
+        columns = [layer.feature.narrow(RING32), layer.threshold.narrow(problem.widths.value_ring)]
+        feature, threshold = lookup(step.step("node"), layer.number.narrow(number.ring), columns, number, k + 1)
+        value = _chosen_value(step.step("value"), x, feature)
+        passes = less_than(step.step("test"), value, threshold, problem.value_bits + 1)
         number = number + bit_to_ring(step.step("bit"), passes, number.ring).scale(1 << k)
     return number
 
 
-def _chosen_value(ctx: Context, x: Sequence[ArithmeticShare], attribute: ArithmeticShare) -> ArithmeticShare:
+def _chosen_value(ctx: Context, x: Sequence[Numbers], attribute: Numbers) -> Numbers:
     """Every row's value of the attribute whose number (counted from 1) it holds."""
     m, count = len(x), len(attribute)
     length = padded(count)
     codes = np.repeat(np.arange(1, m + 1, dtype=np.uint32), length)
-    wanted = ArithmeticShare.concatenate([pad(attribute, length)] * m) - public(ctx, codes, RING32)
-    here = cut(is_zero(ctx.step("equal"), wanted, m.bit_length()), m)
-    (value,) = select_sum(ctx.step("fetch"), [here.row(j) for j in range(m)], [[pad(column, length)] for column in x])
+    wanted = Numbers.concatenate([attribute.pad(length)] * m) - public(ctx, codes, RING32)
+    here = is_zero(ctx.step("equal"), wanted, m.bit_length()).cut(m)
+    (value,) = select_sum(ctx.step("fetch"), [here.row(j) for j in range(m)], [[column.pad(length)] for column in x])
     return value[:count]
 
 
-def predict_labels(ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape) -> ArithmeticShare:
+def predict_labels(ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem) -> Numbers:
     """Every row's class number, or its leaf's mean times 2^16, rounded down.
 
     Cost: :func:`walk` and one more lookup. Reveals: nothing beyond shapes.
     """
-    label = tree.leaves[1] if shape.regression else tree.leaves[1].narrow(RING32)
-    return _at_leaves(ctx, tree, x, shape, [label])[0]
+    label = tree.leaves.label if problem.regression else tree.leaves.label.narrow(RING32)
+    return _at_leaves(ctx, tree, x, problem, [label])[0]
 
 
-def predict_probabilities(
-    ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape
-) -> list[ArithmeticShare]:
+def predict_probabilities(ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem) -> list[Numbers]:
     """Per class but the first, every row's probability times 2^16, rounded down: the share of its leaf's weight.
 
     Cost: as :func:`predict_labels`, and one secret division per leaf and class. Reveals: nothing beyond shapes.
     """
     if not tree.counts:
         raise ValueError("this model has no class counts, so it has no probabilities; train with the fast algorithm")
-    if shape.regression:
+    if problem.regression:
         raise ValueError("a model that estimates a number has no probabilities")
     length, others = len(tree.counts[0]), tree.counts[1:]
-    total = ArithmeticShare.total(tree.counts)
+    total = Numbers.total(tree.counts)
     shares = fraction(
         ctx.step("divide"),
-        ArithmeticShare.concatenate(others),
-        ArithmeticShare.concatenate([total] * len(others)),
-        shape.mass_bits,
+        Numbers.concatenate(others),
+        Numbers.concatenate([total] * len(others)),
+        problem.widths.mass_bits,
         PROBABILITY_PLACES,
     )
-    return _at_leaves(ctx, tree, x, shape, [shares[k * length : (k + 1) * length] for k in range(len(others))])
+    return _at_leaves(ctx, tree, x, problem, shares.pieces(length))
 
 
 def probability_table(others: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.float64]:
@@ -109,26 +118,26 @@ def probability_table(others: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.floa
 
 
 def _at_leaves(
-    ctx: Context, tree: SharedTree, x: Sequence[ArithmeticShare], shape: TreeShape, columns: list[ArithmeticShare]
-) -> list[ArithmeticShare]:
-    number = walk(ctx.step("walk"), tree, x, shape)
-    return lookup(ctx.step("leaf"), tree.leaves[0].narrow(number.ring), columns, number, shape.height + 1)
+    ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem, columns: list[Numbers]
+) -> list[Numbers]:
+    number = walk(ctx.step("walk"), tree, x, problem)
+    return lookup(ctx.step("leaf"), tree.leaves.number.narrow(number.ring), columns, number, problem.height + 1)
 
 
-def confusion(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare, classes: int) -> ArithmeticShare:
+def confusion(ctx: Context, truth: Numbers, predicted: Numbers, classes: int) -> Numbers:
     """The confusion matrix, flat, a row for every true class. Items are class numbers of 2^32.
 
     Cost: 2·classes equalities and conversions a row, and one product of matrices. Reveals: nothing beyond shapes.
     """
     count = len(truth)
     codes = public(ctx, np.repeat(np.arange(classes, dtype=np.uint32), count), RING32)
-    both = [ArithmeticShare.concatenate([side] * classes) - codes for side in (truth, predicted)]
-    hits = is_zero(ctx.step("equal"), ArithmeticShare.concatenate(both), max(1, (classes - 1).bit_length()))
+    both = [Numbers.concatenate([side] * classes) - codes for side in (truth, predicted)]
+    hits = is_zero(ctx.step("equal"), Numbers.concatenate(both), max(1, (classes - 1).bit_length()))
     numbers = bit_to_ring(ctx.step("bit"), hits, RING32)
     return inner_products(ctx.step("sum"), numbers[: classes * count], numbers[classes * count :], classes)
 
 
-def squared_errors(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticShare) -> ArithmeticShare:
+def squared_errors(ctx: Context, truth: Numbers, predicted: Numbers) -> Numbers:
     """Of true and predicted targets in 2^64, both times 2^16 and below 2^61 in size: the sum of squared errors times
     2^32, the sum of the true ones times 2^16 and the sum of their squares times 2^32; three items of 2^128.
 
@@ -139,10 +148,10 @@ def squared_errors(ctx: Context, truth: ArithmeticShare, predicted: ArithmeticSh
     offset = public(ctx, [1 << 61], RING64)
     truth = truncate(ctx.step("range"), truth + offset, 62, RING64) - offset
     # Widening takes no negative numbers.
-    lifted = ArithmeticShare.concatenate([predicted - truth, truth]) + public(ctx, [1 << 62], RING64)
+    lifted = Numbers.concatenate([predicted - truth, truth]) + public(ctx, [1 << 62], RING64)
     both = widen(ctx.step("widen"), lifted, RING128) - public(ctx, [1 << 62], RING128)
     true, squares = both[count:], square(ctx.step("square"), both)
-    return ArithmeticShare.concatenate([x.prefix_sum()[count - 1 :] for x in (squares[:count], true, squares[count:])])
+    return Numbers.concatenate([x.sum() for x in (squares[:count], true, squares[count:])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,4 @@
-"""The best feature at every place: a tournament, and for a single sum (two classes, regression) a shorter way.
-
-Splitting a node of s rows that sum up to s1 after u rows that sum up to u1 has the score (constants of the node aside)
-D²/(u·w) with D = s·u1 - u·s1 and w = s - u. At one place s, s1, u and w are the same for all attributes, so the best
-attribute has the largest |D|, and that is the one with the largest or the smallest u1. Two tournaments of short numbers
-find both, and the sign of D_max + D_min says which one it is. Of equal |D| the lowest attribute wins.
-"""
+"""The best feature at every place: a tournament of keys that a criterion compares."""
 
 from __future__ import annotations
 
@@ -14,16 +8,35 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..oblivious.packed import choose_rows, end_to_end, padded, span
-from ..primitives import Cost, bit_not, bit_to_ring, multiply_bit_cost, product_sign, select
-from ..primitives.carry import Chunks, carry_joins, radices_for
-from ..primitives.choose import Chosen, choose
-from ..primitives.circuit import Circuit, Evaluation, Output, SharedInputs, circuit_cost, evaluate
-from ..primitives.columns import Columns
-from ..primitives.compare import Sign, gated_cost, sign_chunks, sign_joins, times
-from ..primitives.cost import few, thirds_of
-from ..primitives.select import Selection
-from ..sharing import RING64, ArithmeticShare, BinaryShare, Context, Ring, public_bits
+from ..engine import FREE, Context, Cost
+from ..protocols import (
+    Chunks,
+    Circuit,
+    Evaluation,
+    Formula,
+    PendingSign,
+    SelectByRow,
+    Selection,
+    SharedInputs,
+    Wiring,
+    bit_not,
+    carry_of,
+    carry_tree,
+    circuit_cost,
+    dealer_blocks,
+    evaluate,
+    evaluate_and_select,
+    few,
+    gated_cost,
+    multiply_bit_cost,
+    product,
+    public_bits,
+    radices_for,
+    sign_chunks,
+    sign_formula,
+)
+from ..shares import Bits, Columns, Numbers, Ring, padded
+from .problem import Problem
 
 PAIRS = 1 << 21
 """Pairs that meet at once in the first level of tournaments."""
@@ -33,18 +46,18 @@ PAIRS = 1 << 21
 class Contender:
     """Per place: the columns of the key to maximise, the feature's code as rows of bits, whether it is a candidate."""
 
-    keys: list[ArithmeticShare]
-    tag: BinaryShare
-    valid: BinaryShare
+    keys: list[Numbers]
+    feature: Bits
+    valid: Bits
 
 
-def attribute_tag(ctx: Context, code: int, rows: int, count: int) -> BinaryShare:
+def feature_rows(ctx: Context, code: int, rows: int, count: int) -> Bits:
     """A public code as rows of equal bits."""
     bits = [(~np.uint64(0) if code >> k & 1 else np.uint64(0)) for k in range(rows)]
     return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
 
 
-Less = Callable[[Context, list[ArithmeticShare], list[ArithmeticShare], list[ArithmeticShare]], Sign]
+Less = Callable[[Context, list[Numbers], list[Numbers], list[Numbers]], PendingSign]
 """Compares the keys of two contenders, with their differences at hand: whether the first one's are lower, about to be
 found."""
 
@@ -52,8 +65,7 @@ found."""
 def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Contender:
     """The contender with the highest key among the valid ones; of equal keys the first.
 
-    Cost: for the places of each of :func:`place_blocks`, :func:`meet_cost` of ⌈log m⌉ levels, and of the gates before
-    the first. Reveals: nothing beyond shapes.
+    Cost: :func:`tournament_cost`. Reveals: nothing beyond shapes.
     """
     if len(contenders) == 1:
         return contenders[0]
@@ -61,8 +73,10 @@ def tournament(ctx: Context, contenders: Sequence[Contender], less: Less) -> Con
     if len(blocks) == 1:
         return _tournament(ctx, list(contenders), less)
     best = [_tournament(ctx, [_between(contender, *block) for contender in contenders], less) for block in blocks]
-    keys = [ArithmeticShare.concatenate(parts) for parts in zip(*(part.keys for part in best), strict=True)]
-    return Contender(keys, _side_by_side([part.tag for part in best]), _side_by_side([part.valid for part in best]))
+    keys = [Numbers.concatenate(parts) for parts in zip(*(part.keys for part in best), strict=True)]
+    return Contender(
+        keys, Bits.side_by_side([part.feature for part in best]), Bits.side_by_side([part.valid for part in best])
+    )
 
 
 def place_blocks(count: int, contenders: int) -> list[tuple[int, int]]:
@@ -75,94 +89,111 @@ def place_blocks(count: int, contenders: int) -> list[tuple[int, int]]:
 def _between(contender: Contender, start: int, stop: int) -> Contender:
     """A contender at some of the places."""
     keys = [key[start:stop] for key in contender.keys]
-    return Contender(keys, span(contender.tag, start, stop), span(contender.valid, start, stop))
+    return Contender(keys, contender.feature.span(start, stop), contender.valid.span(start, stop))
 
 
 def _tournament(ctx: Context, field: list[Contender], less: Less) -> Contender:
-    both: BinaryShare | None = evaluate(ctx.step("both"), _both_circuit(), BinaryShare.stack(_partners(field)))
+    both: Bits | None = evaluate(ctx.step("both"), _both_circuit(), Bits.stack(_partners(field)))
     while both is not None:
         field, both = _meet(ctx, field, both, less)
     return field[0]
 
 
-def _partners(field: Sequence[Contender]) -> tuple[BinaryShare, BinaryShare]:
+def _partners(field: Sequence[Contender]) -> tuple[Bits, Bits]:
     """Where the first and the second ones of all pairs are valid, each end to end."""
     paired = len(field) // 2 * 2
     first, second = ([contender.valid for contender in field[side:paired:2]] for side in (0, 1))
-    return end_to_end(first), end_to_end(second)
+    return Bits.end_to_end(first), Bits.end_to_end(second)
 
 
 @lru_cache(maxsize=1)
 def _both_circuit() -> Circuit:
-    return Circuit(2, [[((0, 1),)]])
+    wiring = Wiring()
+    first, second = wiring.inputs(2)
+    wiring.stage([first & second])
+    return wiring.circuit()
+
+
+@dataclass(frozen=True, slots=True)
+class _MeetCircuit:
+    """Whether the second one wins, and how the first one's feature changes."""
+
+    circuit: Circuit
+    wins: Formula
+    changes: list[Formula]
 
 
 @lru_cache(maxsize=64)
-def _meet_circuit(chunks: Chunks, tags: int) -> Circuit:
-    """From a sign, where both are valid, where the second one alone is, and how their tags differ: whether the second
-    one wins, and how the first one's tag changes.
+def _meet_circuit(chunks: Chunks, feature_bits: int) -> _MeetCircuit:
+    """From a sign, where both are valid, where the second one alone is, and how their features differ.
 
     The second one wins where it alone is valid, or where both are and the first is lower.
     """
-    joins = sign_joins(chunks, 2 + tags)
-    both, alone, first = joins.shared, joins.shared + 1, joins.shared + 2
-    wins = joins.fresh
-    changes: list[Output] = [((wins, first + k),) for k in range(tags)]
-    return Circuit(joins.inputs, [*joins.stages, [((alone,), *times(both, joins.sign))], changes])
+    wiring = Wiring()
+    less, (both, alone, *differences) = sign_formula(wiring, chunks, 2 + feature_bits)
+    (wins,) = wiring.stage([alone ^ both & less])
+    changes = wiring.stage([wins & difference for difference in differences])
+    return _MeetCircuit(wiring.circuit(), wins, changes)
 
 
-def _meet(
-    ctx: Context, field: Sequence[Contender], both: BinaryShare, less: Less
-) -> tuple[list[Contender], BinaryShare | None]:
+def _meet(ctx: Context, field: Sequence[Contender], both: Bits, less: Less) -> tuple[list[Contender], Bits | None]:
     """All pairs of a level at once. ``both`` says where both partners are valid; the next level's comes along, since
     who is valid does not depend on who wins."""
-    paired = len(field) // 2 * 2
+    pairs = len(field) // 2
     keys = [contender.keys for contender in field]
-    a, b = ([ArithmeticShare.concatenate(k) for k in zip(*keys[side:paired:2], strict=True)] for side in (0, 1))
-    first, second = (_side_by_side([contender.tag for contender in field[side:paired:2]]) for side in (0, 1))
+    a, b = ([Numbers.concatenate(k) for k in zip(*keys[side : 2 * pairs : 2], strict=True)] for side in (0, 1))
+    first, second = (Bits.side_by_side([c.feature for c in field[side : 2 * pairs : 2]]) for side in (0, 1))
     valid_a, valid_b = _partners(field)
-    valid = _cut_row(valid_a ^ valid_b ^ both, paired // 2)
+    valid = _cut_row(valid_a ^ valid_b ^ both, pairs)
     differences = [key_a - key_b for key_a, key_b in zip(a, b, strict=True)]
     sign = less(ctx.step("less"), a, b, differences)
-    circuit = _meet_circuit(sign.chunks, first.rows)
-    shared = BinaryShare.stack([both, valid_b ^ both, first ^ second])
-    evaluation = sign.evaluation(ctx.step("wins"), circuit, shared)
-    wins, start, stop = circuit.bounds[-3:]
-    selection = Selection(ctx.step("choose"), Columns.of(differences))
-    left = [Contender([], first, bits) for bits in valid] + list(field[paired:])
+    meeting = _meet_circuit(sign.chunks, first.rows)
+    shared = Bits.stack([both, valid_b ^ both, first ^ second])
+    evaluation = sign.evaluation(ctx.step("wins"), meeting.circuit, shared)
+    selection = SelectByRow([meeting.wins], Selection(ctx.step("choose"), Columns.of(differences)))
+    left = [Contender([], first, bits) for bits in valid] + list(field[2 * pairs :])
     ahead: list[Evaluation] = []
     if len(left) > 1:
-        rows = BinaryShare.stack(_partners(left))
-        ahead = [Evaluation(ctx.step("both"), _both_circuit(), SharedInputs(rows), thirds_of(rows.count))]
-    (moved,) = choose(ctx.step("wins"), [evaluation], [Chosen(slice(wins, start), selection)], ahead, after=1)
+        rows = Bits.stack(_partners(left))
+        ahead = [Evaluation(ctx.step("both"), _both_circuit(), SharedInputs(rows), dealer_blocks(rows.count))]
+    (moved,) = evaluate_and_select(ctx.step("wins"), [evaluation], [selection], ahead, after=1)
     winning = [key - lead for key, lead in zip(a, moved.list(), strict=True)]
-    tags = _cut_row(first ^ evaluation.rows(start, stop), paired // 2)
-    for k, own in enumerate(_cut_keys(winning, paired // 2)):
-        left[k] = Contender(own, tags[k], valid[k])
-    return left, ahead[0].rows(2, 3) if ahead else None
+    features = _cut_row(first ^ evaluation.shared(meeting.changes), pairs)
+    for k, own in enumerate(zip(*(key.pieces(len(key) // pairs) for key in winning), strict=True)):
+        left[k] = Contender(list(own), features[k], valid[k])
+    return left, ahead[0].last_rows() if ahead else None
 
 
-def meet_cost(count: int, bits: int, tags: int, keys: Sequence[Ring], ahead: int) -> Cost:
-    """Cost of a level of ``count`` pairs that are compared by signs of ``bits`` bits, without what comes before the
-    sign's circuit; ``ahead`` pairs meet in the next level."""
-    cost = gated_cost(count, bits, _meet_circuit(sign_chunks(count, bits), tags))
-    cost += multiply_bit_cost(count, keys).along()
-    return cost + both_cost(ahead).along() if ahead else cost
+def tournament_cost(
+    places: int, problem: Problem, keys: Sequence[Ring], sign: Callable[[int], tuple[Cost, int]]
+) -> Cost:
+    """Cost of :func:`tournament` of all features at so many places; ``sign`` says for a number of pairs what a
+    comparison of keys costs before its sign's circuit, and the sign's bits."""
+    field = len(problem.features)
+    if field == 1:
+        return FREE
+    blocks = place_blocks(places, field)
+    return sum((_meetings_cost(stop - start, problem, keys, sign) for start, stop in blocks), FREE)
 
 
-def both_cost(count: int) -> Cost:
-    """Cost of finding out where both partners of so many pairs are valid."""
-    return circuit_cost(count, _both_circuit())
+def _meetings_cost(
+    places: int, problem: Problem, keys: Sequence[Ring], sign: Callable[[int], tuple[Cost, int]]
+) -> Cost:
+    field, both = len(problem.features), _both_circuit()
+    cost = circuit_cost(field // 2 * places, both)
+    while field > 1:
+        count, ahead = (size // 2 * places for size in (field, (field + 1) // 2))
+        before, bits = sign(count)
+        meeting = _meet_circuit(sign_chunks(count, bits), problem.feature_bits)
+        cost += before + gated_cost(count, bits, meeting.circuit) + multiply_bit_cost(count, keys).along()
+        cost += circuit_cost(ahead, both).along() if ahead else FREE
+        field = (field + 1) // 2
+    return cost
 
 
-def _cut_keys(keys: list[ArithmeticShare], parts: int) -> list[list[ArithmeticShare]]:
-    count = len(keys[0]) // parts
-    return [[key[k * count : (k + 1) * count] for key in keys] for k in range(parts)]
-
-
-def _cut_row(row: BinaryShare, parts: int) -> list[BinaryShare]:
+def _cut_row(row: Bits, parts: int) -> list[Bits]:
     count = row.count // parts
-    return [span(row, k * count, (k + 1) * count) for k in range(parts)]
+    return [row.span(k * count, (k + 1) * count) for k in range(parts)]
 
 
 def cut_contender(joined: Contender, parts: int) -> list[Contender]:
@@ -171,58 +202,32 @@ def cut_contender(joined: Contender, parts: int) -> list[Contender]:
     return [_between(joined, k * count, (k + 1) * count) for k in range(parts)]
 
 
-def _side_by_side(parts: Sequence[BinaryShare]) -> BinaryShare:
-    """Rows of several parts, each continued by the next part's."""
-    left = np.concatenate([part.left for part in parts], axis=1)
-    right = np.concatenate([part.right for part in parts], axis=1)
-    return BinaryShare(left, right, sum(part.count for part in parts))
-
-
-def tag_less(ctx: Context, a: BinaryShare, b: BinaryShare) -> BinaryShare:
-    """The bit a < b of numbers given as rows of bits, lowest first. Cost: :func:`tag_less_cost`."""
+def feature_less(ctx: Context, a: Bits, b: Bits) -> Bits:
+    """The bit a < b of numbers given as rows of bits, lowest first. Cost: :func:`feature_less_cost`."""
     same = bit_not(ctx, a ^ b)
-    return evaluate(ctx, _tag_circuit(a.rows, few(a.count)), BinaryShare.stack([bit_not(ctx, a), b, same]))
+    return evaluate(ctx, _feature_circuit(a.rows, few(a.count)), Bits.stack([bit_not(ctx, a), b, same]))
 
 
 @lru_cache(maxsize=64)
-def _tag_circuit(rows: int, hurry: bool) -> Circuit:
+def _feature_circuit(rows: int, minimise_rounds: bool) -> Circuit:
     """From rows of not a, of b and of whether they are the same to the carry that says a < b."""
-    size, radix = (4, 4) if hurry else (2, 3)
-    stage: list[Output] = []
-    g, p = [], []
+    size, radix = (4, 4) if minimise_rounds else (2, 3)
+    wiring = Wiring()
+    not_a, b, same = wiring.inputs(rows), wiring.inputs(rows), wiring.inputs(rows)
+    stage: list[Formula] = []
     for low in range(0, rows, size):
-        part = range(low, min(rows, low + size))
-        g.append(3 * rows + len(stage))
-        stage.append(tuple((k, rows + k, *(2 * rows + j for j in part if j > k)) for k in part))
-        p.append(3 * rows + len(stage))
+        part = slice(low, min(rows, low + size))
+        stage.append(carry_of([x & y for x, y in zip(not_a[part], b[part], strict=True)], same[part]))
         if low:
-            stage.append((tuple(2 * rows + j for j in part),))
-    if len(g) == 1:
-        return Circuit(3 * rows, [stage])
-    joins = carry_joins(g, p, radices_for(len(g), radix), 3 * rows + len(stage))
-    return Circuit(3 * rows, [stage, *joins.stages, [joins.last]])
+            stage.append(product(same[part]))
+    made = iter(wiring.stage(stage))
+    chunks = [(next(made), next(made) if low else None) for low in range(0, rows, size)]
+    if len(chunks) > 1:
+        g, p = zip(*chunks, strict=True)
+        wiring.stage([carry_tree(wiring, g, p, radices_for(len(g), radix))])
+    return wiring.circuit()
 
 
-def tag_less_cost(count: int, rows: int) -> Cost:
-    """Cost of :func:`tag_less`."""
-    return circuit_cost(count, _tag_circuit(rows, few(count)))
-
-
-def choose_extreme(
-    ctx: Context,
-    highest: Contender,
-    lowest: Contender,
-    size: ArithmeticShare,
-    share: ArithmeticShare,
-    bits: int,
-) -> tuple[ArithmeticShare, BinaryShare]:
-    """u1 and tag of the better of the two extremes; keys are u1 itself here, in 2^64.
-
-    ``size`` is s and ``share`` u·s1; D_max + D_min = s·(u1_max + u1_min) - 2·u·s1 has at most ``bits`` bits: where it
-    is negative the lowest is farther away from the mean, where it is zero the lower attribute wins.
-    """
-    extremes = highest.keys[0] + lowest.keys[0]
-    earlier = bit_to_ring(ctx.step("bit"), tag_less(ctx.step("earlier"), lowest.tag, highest.tag), RING64)
-    take_lowest = product_sign(ctx.step("sign"), [size], [extremes.scale(2)], bits + 2, -(share.scale(4) + earlier))
-    (key,) = select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
-    return key, choose_rows(ctx.step("tag"), take_lowest, lowest.tag, highest.tag)
+def feature_less_cost(count: int, rows: int) -> Cost:
+    """Cost of :func:`feature_less`."""
+    return circuit_cost(count, _feature_circuit(rows, few(count)))

@@ -7,10 +7,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..primitives import bit_and, bit_not, bit_or, bit_to_ring, is_zero, less_than, multiply_bit
-from ..sharing import RING32, RING64, ArithmeticShare, Context, public, reveal_bits
-from .model import SharedTree
-from .shape import TreeShape
+from ..engine import Context
+from ..protocols import (
+    bit_and,
+    bit_not,
+    bit_or,
+    bit_to_ring,
+    constant,
+    is_zero,
+    less_than,
+    multiply_bit,
+    public,
+    reveal_bits,
+)
+from ..shares import RING32, RING64, Numbers
+from .problem import Problem
+from .shared_tree import SharedLeaves, SharedTree
+from .table import TrainingTable
 
 WITHHELD = 1 << 62
 """In the place of a mean that is withheld; means are below 2^61 in size."""
@@ -18,45 +31,38 @@ MOST_LEAVES = 1 << 10
 """Leaves are compared in pairs; of larger trees all numbers are withheld."""
 
 
-def enough_rows(
-    ctx: Context,
-    y: ArithmeticShare,
-    weights: ArithmeticShare | None,
-    shape: TreeShape,
-    least_rows: int,
-    least_of_a_class: int,
-) -> bool:
+def enough_rows(ctx: Context, table: TrainingTable, problem: Problem, least_rows: int, least_of_a_class: int) -> bool:
     """Whether enough rows have a weight, and every class that occurs among them has enough of them.
 
     Paper: our own. Cost: one equality a row for the weights, and one with a gate for every class.
     Reveals: the answer, one bit for all conditions together, to all parties.
     """
-    rows, bits = shape.rows, shape.count_bits + 1
-    ones = public(ctx, np.ones(rows, RING32.dtype), RING32)
+    rows, bits = problem.rows, problem.widths.count_bits + 1
+    ones = constant(ctx, 1, rows, RING32)
     present = None
-    if weights is not None:
-        present = bit_not(ctx, is_zero(ctx.step("weight"), weights, shape.weight_bits))
+    if table.weights is not None:
+        present = bit_not(ctx, is_zero(ctx.step("weight"), table.weights, problem.weight_bits))
         ones = bit_to_ring(ctx.step("present"), present, RING32)
-    counted = [ones.prefix_sum()[rows - 1 :]]
-    for label in range(shape.classes):
-        same = y - public(ctx, np.full(rows, label, RING64.dtype), RING64)
-        here = is_zero(ctx.turn("class", label), same, max(1, (shape.classes - 1).bit_length()))
+    counted = [ones.sum()]
+    for label in range(problem.classes):
+        same = table.y - constant(ctx, label, rows, RING64)
+        here = is_zero(ctx.turn("class", label), same, max(1, (problem.classes - 1).bit_length()))
         if present is not None:
             here = bit_and(ctx.turn("class with weight", label), here, present)
-        counted.append(bit_to_ring(ctx.turn("of class", label), here, RING32).prefix_sum()[rows - 1 :])
-    counts = ArithmeticShare.concatenate(counted)
-    least = np.full(len(counts), min(least_of_a_class, shape.rows + 1), RING32.dtype)
-    least[0] = min(least_rows, shape.rows + 1)
+        counted.append(bit_to_ring(ctx.turn("of class", label), here, RING32).sum())
+    counts = Numbers.concatenate(counted)
+    least = np.full(len(counts), min(least_of_a_class, problem.rows + 1), RING32.dtype)
+    least[0] = min(least_rows, problem.rows + 1)
     few = less_than(ctx.step("few"), counts, public(ctx, least, RING32), bits)
     # No row at all of a class is no harm; no row of any weight is.
     some = counts + public(ctx, np.eye(1, len(counts), dtype=RING32.dtype)[0], RING32)
     occurs = bit_not(ctx, is_zero(ctx.step("occurs"), some, bits))
     failed = bit_to_ring(ctx.step("failed"), bit_and(ctx.step("both"), few, occurs), RING32)
-    passed = is_zero(ctx.step("passed"), failed.prefix_sum()[len(failed) - 1 :], len(failed).bit_length())
+    passed = is_zero(ctx.step("passed"), failed.sum(), len(failed).bit_length())
     return bool(reveal_bits(ctx.step("open"), passed)[0, 0] & np.uint64(1))
 
 
-def withhold_small_leaves(ctx: Context, tree: SharedTree, shape: TreeShape, least: int) -> SharedTree:
+def withhold_small_leaves(ctx: Context, tree: SharedTree, problem: Problem, least: int) -> SharedTree:
     """The tree without the numbers (counts, means) of leaves that would tell about fewer than ``least`` rows.
 
     A leaf keeps its numbers where every split above it has at least ``least`` rows on both sides. So what is withheld
@@ -66,37 +72,36 @@ def withhold_small_leaves(ctx: Context, tree: SharedTree, shape: TreeShape, leas
     Paper: our own. Cost: for every layer one equality and one selection for each pair of leaves.
     Reveals: nothing beyond shapes.
     """
-    length = len(tree.leaves[0])
-    weighted = shape.row_weights or bool(shape.class_weights)
-    if weighted or length > MOST_LEAVES or not tree.counts:
-        keep = is_zero(ctx.step("none"), public(ctx, np.ones(length, RING32.dtype), RING32), 2)
+    length = len(tree.leaves.number)
+    if problem.weighted or length > MOST_LEAVES or not tree.counts:
+        keep = is_zero(ctx.step("none"), constant(ctx, 1, length, RING32), 2)
     else:
-        keep = is_zero(ctx.step("keep"), _small_splits(ctx, tree, shape, least), (shape.height + 1).bit_length())
+        keep = is_zero(ctx.step("keep"), _small_splits(ctx, tree, problem, least), (problem.height + 1).bit_length())
     counts = multiply_bit(ctx.step("counts"), keep, tree.counts) if tree.counts else []
-    label = tree.leaves[1]
-    if shape.regression:
-        offset = public(ctx, np.full(length, WITHHELD, label.ring.dtype), label.ring)
+    label = tree.leaves.label
+    if problem.regression:
+        offset = constant(ctx, WITHHELD, length, label.ring)
         (kept,) = multiply_bit(ctx.step("means"), keep, [label - offset])
         label = kept + offset
-    return SharedTree(tree.inner, (tree.leaves[0], label), counts)
+    return SharedTree(tree.layers, SharedLeaves(tree.leaves.number, label, counts))
 
 
-def _small_splits(ctx: Context, tree: SharedTree, shape: TreeShape, least: int) -> ArithmeticShare:
+def _small_splits(ctx: Context, tree: SharedTree, problem: Problem, least: int) -> Numbers:
     """For every leaf the number of splits above it with too few rows on a side; one more if all rows are too few."""
-    length, height, bits = len(tree.leaves[0]), shape.height, shape.count_bits + 1
-    rows = (tree.counts[0] if shape.regression else ArithmeticShare.total(tree.counts)).narrow(RING32)
-    one = public(ctx, np.ones(length, RING32.dtype), RING32)
+    length, height, bits = len(tree.leaves.number), problem.height, problem.widths.count_bits + 1
+    rows = (tree.counts[0] if problem.regression else Numbers.total(tree.counts)).narrow(RING32)
+    one = constant(ctx, 1, length, RING32)
     # Bit k of a leaf's number, counted from 0, says whether its path is the true one in layer k.
-    path = tree.leaves[0].narrow(RING32) - one
+    path = tree.leaves.number.narrow(RING32) - one
     first, second = np.repeat(np.arange(length), length), np.tile(np.arange(length), length)
-    below = [rows.prefix_sum()[np.full(length, length - 1)]]
+    below = [rows.sum().spread(length)]
     for k in range(1, height):
         same = is_zero(ctx.turn("same path", k), path[first] - path[second], k)
         (shared,) = multiply_bit(ctx.turn("rows", k), same, [rows[second]])
         upto = shared.prefix_sum()[np.arange(length - 1, length * length, length)]
-        below.append(upto - ArithmeticShare.concatenate([(upto - upto)[:1], upto[:-1]]))
+        below.append(upto - upto.later())
     below.append(rows)
-    limit = public(ctx, np.full(length, min(least, shape.rows + 1), RING32.dtype), RING32)
+    limit = constant(ctx, min(least, problem.rows + 1), length, RING32)
     everything = less_than(ctx.step("all"), below[0], limit, bits)
     total = bit_to_ring(ctx.step("too few"), everything, RING32)
     for k in range(height):

@@ -1,0 +1,1 @@
+"""Protocols on replicated shares. Above this package they are called by way of :mod:`hedgerow.protocols`."""

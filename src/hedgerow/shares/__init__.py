@@ -1,0 +1,37 @@
+"""Replicated shares of numbers and bits with every local move. Only this package and the schemes read summands."""
+
+from .bits import Bits, Index, clear_padding, pack_row, pack_rows, padded, take_bits, unpack_bits, words_for
+from .bytes import Bytes
+from .columns import Columns, riffled
+from .keys import Keys
+from .numbers import Numbers
+from .owner import reconstruct, reconstruct_bits, seen_by_party, split, split_bits
+from .ring import RING16, RING32, RING64, RING128, Ring, Words
+
+__all__ = [
+    "RING16",
+    "RING32",
+    "RING64",
+    "RING128",
+    "Bits",
+    "Bytes",
+    "Columns",
+    "Index",
+    "Keys",
+    "Numbers",
+    "Ring",
+    "Words",
+    "clear_padding",
+    "pack_row",
+    "pack_rows",
+    "padded",
+    "reconstruct",
+    "reconstruct_bits",
+    "riffled",
+    "seen_by_party",
+    "split",
+    "split_bits",
+    "take_bits",
+    "unpack_bits",
+    "words_for",
+]
