@@ -27,7 +27,7 @@ from hedgerow.service.client import Client
 from hedgerow.service.clock import now
 from hedgerow.service.consortium import load_certificate, load_identity, member_names, revoke, write_identity
 from hedgerow.service.gate import Gate, preface
-from hedgerow.service.peers import Answer
+from hedgerow.service.peers import PartyRefused
 from hedgerow.service.runner import session_of
 from hedgerow.service.server import Repeats
 from hedgerow.service.settings import read_settings
@@ -61,7 +61,7 @@ LINE_ENDS = ["a\u2028b", "a\u0085b", "a\u2029b", "a\nb", "a\r\nb", "a\x0bb", "a\
 def test_a_name_with_a_line_end_stops_no_party(deployment, name):
     """It used to be written into the audit log of a refused job, which then looked changed for ever."""
     mallory = deployment.client("mallory")
-    with pytest.raises(Answer) as refused:
+    with pytest.raises(PartyRefused) as refused:
         mallory.train([name], "ill")
     assert refused.value.status == 422
     audit = deployment.root / "party0" / "data" / "audit.jsonl"

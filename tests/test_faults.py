@@ -29,7 +29,7 @@ from hedgerow.service.audit import AuditLog, verify
 from hedgerow.service.client import Client, JobFailed
 from hedgerow.service.database import Base, open_database
 from hedgerow.service.heads import verify_against_signatures
-from hedgerow.service.peers import Answer, PartyConnections
+from hedgerow.service.peers import PartyConnections, PartyRefused
 from hedgerow.service.settings import read_settings
 from hedgerow.service.vault import Vault
 from postgres import Postgres, binaries
@@ -70,7 +70,7 @@ def test_nobody_can_announce_more_than_its_quota(deployment):
     """An analyst used to be able to announce 275 GB."""
     alice = deployment.client("alice")
     manifest = {"name": "rows", "schema": [], "temporary": True, "rows": 2_000_000, "columns": 8_000}
-    with pytest.raises(Answer, match="keeps up to 2,000,000 bytes for a member") as refused:
+    with pytest.raises(PartyRefused, match="keeps up to 2,000,000 bytes for a member") as refused:
         alice._parties.call(0, "PUT", "/v1/uploads/" + "1" * 32, json=manifest)
     assert refused.value.status == 507
     clinic = deployment.client("clinic")
@@ -78,7 +78,7 @@ def test_nobody_can_announce_more_than_its_quota(deployment):
     for k in range(4):
         clinic.share(patients(10_000, k), SCHEMA, f"big{k}")
         held.append(f"big{k}")
-    with pytest.raises(Answer, match=r"you have [0-9,]+ there and announced 480,000") as refused:
+    with pytest.raises(PartyRefused, match=r"you have [0-9,]+ there and announced 480,000") as refused:
         clinic.share(patients(10_000, 9), SCHEMA, "big9")
     assert refused.value.status == 507
     # Another member's room is its own, and what is withdrawn is free again.
@@ -94,7 +94,7 @@ def test_a_disk_that_is_nearly_full_takes_nothing(tmp_path):
     deployment.start(0)
     try:
         manifest = {"name": "rows", "schema": [], "temporary": True, "rows": 10, "columns": 2}
-        with pytest.raises(Answer, match="party 0 has no room for 320 bytes more on its disk") as refused:
+        with pytest.raises(PartyRefused, match="party 0 has no room for 320 bytes more on its disk") as refused:
             deployment.client("alice")._parties.call(0, "PUT", "/v1/uploads/" + "1" * 32, json=manifest)
         assert refused.value.status == 507
     finally:
@@ -177,7 +177,7 @@ def test_a_cut_audit_log_is_noticed(tmp_path):
         settings = read_settings(config(deployment, 0))
         peers = PartyConnections(settings.consortium, settings.identity)
         known = peers.call(1, "GET", "/v1/peer/heads")
-        with pytest.raises(Answer, match="it was cut, or an older copy restored"):
+        with pytest.raises(PartyRefused, match="it was cut, or an older copy restored"):
             peers.call(1, "POST", "/v1/peer/heads", json={"before": 0, "lines": ["0" * 64] * (known["count"] + 3)})
         assert '"audit_went_back"' in (deployment.root / "party1" / "data" / "audit.jsonl").read_text()
     finally:
@@ -195,7 +195,7 @@ def test_signatures_outlive_the_keys_that_made_them_and_absent_parties(tmp_path)
         done = command("consortium", "renew", deployment.root, "party1", "--overlap-days", "1")
         assert done.code == 0, done.err
         deployment.kill(2)
-        with pytest.raises(Answer, match="role analyst"):
+        with pytest.raises(PartyRefused, match="role analyst"):
             clinic.train(["claims"], "ill")
         time.sleep(5)
         shown = command("party", "audit", "--config", config(deployment, 0))
@@ -208,18 +208,18 @@ def test_signatures_outlive_the_keys_that_made_them_and_absent_parties(tmp_path)
 
 def test_refusals_and_fetched_results_are_audited(deployment):
     alice, clinic = deployment.client("alice"), deployment.client("clinic")
-    with pytest.raises(Answer, match="role owner"):
+    with pytest.raises(PartyRefused, match="role owner"):
         alice.share(patients(10, 1), SCHEMA, "mine")
-    with pytest.raises(Answer, match="role analyst"):
+    with pytest.raises(PartyRefused, match="role analyst"):
         clinic.train(["claims"], "ill")
-    with pytest.raises(Answer, match="only parties may ask"):
+    with pytest.raises(PartyRefused, match="only parties may ask"):
         alice._parties.call(0, "GET", "/v1/peer/inventory")
     job = alice.train(["claims"], "ill", 1)
     alice.wait(job, seconds=60)
     rows = patients(5, 2)
     alice.model(job).labels(rows.columns[:2])
     for _ in range(100):
-        with pytest.raises(Answer):
+        with pytest.raises(PartyRefused):
             clinic._parties.call(0, "GET", f"/v1/models/{job}")
     audit = deployment.root / "party0" / "data" / "audit.jsonl"
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
@@ -458,7 +458,7 @@ def test_a_party_restored_from_an_older_copy(tmp_path):
         # What exists at all three exists.
         assert [entry["name"] for entry in alice.datasets()] == ["clinic/early"]
         assert alice.model(first).reveal(counts=True).to_dict() == expected
-        with pytest.raises(Answer, match="no such model"):
+        with pytest.raises(PartyRefused, match="no such model"):
             alice.model(second)
         left = json.loads(command("party", "leftovers", "--config", config(deployment, 1), "--json").out)
         assert {entry["kind"] for entry in left} == {"dataset", "model"}
@@ -525,11 +525,11 @@ def test_many_announcements_and_finishes_cost_little(deployment):
     """Manifests used to be outside of every quota, and an upload could be put together many times at once."""
     alice = deployment.client("alice")
     manifest = {"name": "rows", "temporary": True, "rows": 1, "columns": 1, "schema": [{"name": "x" * 1000}]}
-    with pytest.raises(Answer, match="no schema and no rules"):
+    with pytest.raises(PartyRefused, match="no schema and no rules"):
         alice._parties.call(0, "PUT", "/v1/uploads/" + "3" * 32, json=manifest)
     deep = "[" * 600 + "]" * 600
     body = f'{{"name": "rows", "temporary": true, "rows": 1, "columns": 1, "rules": {{"a": {deep}}}}}'
-    with pytest.raises(Answer) as refused:
+    with pytest.raises(PartyRefused) as refused:
         alice._parties.call(0, "PUT", "/v1/uploads/" + "3" * 32, content=body)
     assert refused.value.status == 422
     bank = deployment.client("bank")
@@ -547,7 +547,7 @@ def test_many_announcements_and_finishes_cost_little(deployment):
         try:
             client._parties.call(0, "POST", f"/v1/uploads/{identifier}/finish", json=finish)
             answers.append(200)
-        except Answer as error:
+        except PartyRefused as error:
             answers.append(error.status)
 
     threads = [threading.Thread(target=end) for _ in range(8)]
@@ -841,9 +841,9 @@ def test_a_hundred_jobs_leave_nothing_behind(tmp_path):
 def test_clients_of_a_party_need_its_settings(deployment):
     """A party's own certificate lets its operator speak to that party alone."""
     client = Client(deployment.root / "party1" / "consortium.toml")
-    with pytest.raises(Answer, match="of itself only"):
+    with pytest.raises(PartyRefused, match="of itself only"):
         client.leftovers(0, False)
-    with pytest.raises(Answer, match="only this party's own operator"):
+    with pytest.raises(PartyRefused, match="only this party's own operator"):
         deployment.client("alice").leftovers(0, False)
     assert client.leftovers(1, False) == []
     with pytest.raises(InputError):

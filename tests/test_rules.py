@@ -13,10 +13,11 @@ import hedgerow
 from commands import command
 from deployment import RULES, SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError
-from hedgerow.service.client import JobFailed, combination, row_order
+from hedgerow.service.client import JobFailed, combination
 from hedgerow.service.clock import now
 from hedgerow.service.disclosure import Applied, Disclosure, Owned, OwnerRules, names_match
-from hedgerow.service.peers import Answer
+from hedgerow.service.owner import row_order
+from hedgerow.service.peers import PartyRefused
 from hedgerow.service.settings import read_settings
 from hedgerow.tables import Column, Schema, Table
 
@@ -67,13 +68,13 @@ def test_a_job_gets_the_rules_values_where_it_names_none(deployment, model):
     ],
 )
 def test_a_job_that_asks_for_less_is_refused_with_the_rule(deployment, wish, rule):
-    with pytest.raises(Answer, match=rule):
+    with pytest.raises(PartyRefused, match=rule):
         deployment.client("alice").train(["claims"], "ill", **wish)
 
 
 def test_too_few_rows_are_refused(deployment):
     deployment.client("bank").share(patients(99, 1), SCHEMA, "few")
-    with pytest.raises(Answer, match=r"rule min_rows = 100 .* the rows are 99"):
+    with pytest.raises(PartyRefused, match=r"rule min_rows = 100 .* the rows are 99"):
         deployment.client("alice").train(["bank/few"], "ill")
 
 
@@ -95,7 +96,7 @@ def side_by_side(deployment, weights, suffix, rules=None):
 def test_weights_of_another_owner_need_consent(deployment):
     """A weight of 1 in row 417 alone made the prediction of a tree of height 0 that row's label."""
     _, names = side_by_side(deployment, one_row_of(500, 417), "a")
-    with pytest.raises(Answer, match="rule weights_from of clinic/rowsa's owner does not allow weights of bank"):
+    with pytest.raises(PartyRefused, match="rule weights_from of clinic/rowsa's owner does not allow weights of bank"):
         deployment.client("alice").train(names, "ill", 0, "columns")
 
 
@@ -106,7 +107,7 @@ def test_weights_that_pick_few_rows_are_noticed_on_the_shares(deployment):
     job = alice.train(names, "ill", 0, "columns")
     with pytest.raises(JobFailed, match="fewer than 100 rows have a weight, or a class has fewer than 5"):
         alice.wait(job, seconds=60)
-    with pytest.raises(Answer, match="no such model"):
+    with pytest.raises(PartyRefused, match="no such model"):
         alice.model(job)
 
 
@@ -136,7 +137,7 @@ def test_owners_may_refuse_labels_of_others(deployment):
     clinic, bank = deployment.client("clinic"), deployment.client("bank")
     clinic.share(table, ATTRIBUTES, "guarded", alignment="agreed", rules={"labels_from": ["clinic"]})
     bank.share(table, LABELS, "labels", alignment="agreed")
-    with pytest.raises(Answer, match="rule labels_from of clinic/guarded's owner does not allow labels of bank"):
+    with pytest.raises(PartyRefused, match="rule labels_from of clinic/guarded's owner does not allow labels of bank"):
         deployment.client("alice").train(["guarded", "labels"], "ill", 2, "columns")
     clinic.set_rules("clinic/guarded", {"labels_from": ["bank"]})
     alice = deployment.client("alice")
@@ -146,7 +147,7 @@ def test_owners_may_refuse_labels_of_others(deployment):
 def test_an_evaluation_of_one_row_is_refused(deployment, model):
     """It was as good as a prediction."""
     remote, table = deployment.client("alice").model(model), patients(49, 8)
-    with pytest.raises(Answer, match=r"rule min_evaluation_rows = 50 .* the rows are 49"):
+    with pytest.raises(PartyRefused, match=r"rule min_evaluation_rows = 50 .* the rows are 49"):
         remote.confusion(table.columns[:2], table.columns[2])
 
 
@@ -158,21 +159,21 @@ def test_predictions_of_a_day_are_limited(tmp_path):
     try:
         deployment.client("clinic").share(patients(400, 1), SCHEMA, "claims")
         alice = deployment.client("alice")
-        with pytest.raises(Answer, match="rule max_height = 10"):
+        with pytest.raises(PartyRefused, match="rule max_height = 10"):
             alice.train(["claims"], "ill", 24)
         job = alice.train(["claims"], "ill", 2)
         alice.wait(job, seconds=60)
         remote, rows = alice.model(job), patients(400, 1)
-        with pytest.raises(Answer, match=r"predictions_per_day = 300 .* 400 were asked for, 300 are left today"):
+        with pytest.raises(PartyRefused, match=r"predictions_per_day = 300 .* 400 were asked for, 300 are left today"):
             remote.labels(rows.columns[:2])
         many = [column[:200] for column in rows.columns]
         assert len(remote.labels(many[:2])) == 200
-        with pytest.raises(Answer, match="200 were asked for, 100 are left"):
+        with pytest.raises(PartyRefused, match="200 were asked for, 100 are left"):
             remote.probabilities(many[:2])
         # An evaluation opens a few sums: it counts as fifty.
         assert remote.confusion(many[:2], many[2]).sum() == 200
         fifty = [column[:50] for column in rows.columns]
-        with pytest.raises(Answer, match="51 were asked for, 50 are left"):
+        with pytest.raises(PartyRefused, match="51 were asked for, 50 are left"):
             remote.labels([column[:51] for column in rows.columns[:2]])
         # What opens nothing is given back.
         deployment.kill(2)
@@ -184,7 +185,7 @@ def test_predictions_of_a_day_are_limited(tmp_path):
             pass
         assert len(remote.labels(fifty[:2])) == 50
         # Another day.
-        with pytest.raises(Answer, match="0 are left"):
+        with pytest.raises(PartyRefused, match="0 are left"):
             remote.labels([column[:1] for column in rows.columns[:2]])
     finally:
         deployment.stop()
@@ -241,7 +242,7 @@ def test_numbers_of_small_leaves_do_not_leave_the_parties(tmp_path, regression):
             path = deployment.root / f"party{party}" / "party.toml"
             path.write_text(path.read_text().replace("min_count = 8", "min_count = 9"))
         time.sleep(2.5)
-        with pytest.raises(Answer, match="rule min_count = 9"):
+        with pytest.raises(PartyRefused, match="rule min_count = 9"):
             remote.reveal(counts=True)
     finally:
         deployment.stop()
@@ -251,12 +252,12 @@ def test_owners_rules_hold_where_they_are_stricter(deployment):
     clinic, alice = deployment.client("clinic"), deployment.client("alice")
     rules = {"min_samples_leaf": 20, "max_height": 2, "trainings": 1, "min_rows": 10}
     clinic.share(patients(300, 9), SCHEMA, "strict", rules=rules)
-    with pytest.raises(Answer, match="rule max_height = 2 of clinic/strict's owner"):
+    with pytest.raises(PartyRefused, match="rule max_height = 2 of clinic/strict's owner"):
         alice.train(["strict"], "ill", 3)
     job = alice.train(["strict"], "ill")
     spec = alice.wait(job, seconds=60)["spec"]
     assert (spec["min_samples_leaf"], spec["max_depth"], spec["min_rows"]) == (20, 2, 100)
-    with pytest.raises(Answer, match=r"rule trainings = 1 of clinic/strict's owner .* was used as often"):
+    with pytest.raises(PartyRefused, match=r"rule trainings = 1 of clinic/strict's owner .* was used as often"):
         alice.train(["strict"], "ill")
     clinic.set_rules("clinic/strict", {"max_height": 0})
     assert alice.wait(alice.train(["strict"], "ill"), seconds=60)["spec"]["max_depth"] == 0
@@ -279,16 +280,16 @@ def test_owners_consent_by_standing_rules_and_job_by_job(deployment):
     assert "waits for" in command("uses", "--consortium", place).words
     # Nobody else can approve it.
     for other in ("bank", "alice", "mallory"):
-        with pytest.raises(Answer, match="for your approval"):
+        with pytest.raises(PartyRefused, match="for your approval"):
             deployment.client(other).approve(job)
     done = command("approve", job, "--consortium", place, "--days", "7")
     assert done.code == 0, done.err
     alice.wait(job, seconds=60)
     remote, rows = alice.model(job), patients(60, 1)
     assert len(remote.labels([column[:10] for column in rows.columns[:2]])) == 10
-    with pytest.raises(Answer, match=r"owner of clinic/asked does not allow alice to evaluate \(any more\)"):
+    with pytest.raises(PartyRefused, match=r"owner of clinic/asked does not allow alice to evaluate \(any more\)"):
         remote.confusion(rows.columns[:2], rows.columns[2])
-    with pytest.raises(Answer, match="owner of clinic/asked does not allow alice to reveal"):
+    with pytest.raises(PartyRefused, match="owner of clinic/asked does not allow alice to reveal"):
         remote.reveal()
     # A second one is refused by the owner.
     job = alice.train(["asked"], "ill", 1)
@@ -305,7 +306,7 @@ def test_others_learn_nothing_of_a_refusal(deployment):
     mallory = deployment.client("mallory")
     messages = []
     for name in ("clinic/claims", "clinic/nothing"):
-        with pytest.raises(Answer) as refused:
+        with pytest.raises(PartyRefused) as refused:
             mallory.train([name], "ill")
         messages.append((refused.value.status, str(refused.value).replace(name, "")))
     assert messages[0] == messages[1]
@@ -361,10 +362,10 @@ def test_models_and_results_can_be_deleted(deployment):
     job = alice.train(["claims"], "ill", 1)
     alice.wait(job, seconds=60)
     place = deployment.root / "members" / "alice" / "consortium.toml"
-    with pytest.raises(Answer, match="no such job of yours"):
+    with pytest.raises(PartyRefused, match="no such job of yours"):
         deployment.client("bob").delete(job)
     assert command("delete", job, "--consortium", place).code == 0
-    with pytest.raises(Answer, match="no such model"):
+    with pytest.raises(PartyRefused, match="no such model"):
         alice.model(job)
     for party in range(3):
         assert not (deployment.root / f"party{party}" / "data" / "models" / job).exists()
@@ -395,9 +396,9 @@ def test_rows_in_another_order_are_noticed(deployment, tmp_path):
     assert share("bank", tmp_path / "turned.csv", LABELS, "turned", *keyed).code == 0
     assert share("bank", tmp_path / "b.csv", LABELS, "silent").code == 0
     alice = deployment.client("alice")
-    with pytest.raises(Answer, match="not in the same order"):
+    with pytest.raises(PartyRefused, match="not in the same order"):
         alice.train(["ordered", "turned"], "ill", 2, "columns")
-    with pytest.raises(Answer, match=r"bank/silent does not say in which order its rows are.*--row-ids"):
+    with pytest.raises(PartyRefused, match=r"bank/silent does not say in which order its rows are.*--row-ids"):
         alice.train(["ordered", "silent"], "ill", 2, "columns")
     job = alice.train(["ordered", "same"], "ill", 2, "columns")
     assert alice.wait(job, seconds=60)["state"] == "done"
@@ -428,7 +429,7 @@ def test_a_number_of_another_owner_needs_consent(deployment):
     target = np.where(np.arange(300) == 12, 1000, 0)
     schema = Schema((Column("y", "target", bits=10),))
     bank.share(Table(["y"], [target], {}, table.line), schema, "number", alignment="agreed")
-    with pytest.raises(Answer, match="rule labels_from of clinic/boxed's owner does not allow labels of bank"):
+    with pytest.raises(PartyRefused, match="rule labels_from of clinic/boxed's owner does not allow labels of bank"):
         deployment.client("alice").train(["boxed", "number"], "y", 5, "columns")
 
 
@@ -437,12 +438,12 @@ def test_owners_say_whose_rows_and_columns_join_theirs(deployment):
     clinic, alice = deployment.client("clinic"), deployment.client("alice")
     clinic.share(patients(200, 16), SCHEMA, "apart", rules={"rows_from": [], "columns_from": []}, alignment="agreed")
     deployment.client("bank").share(patients(200, 17), SCHEMA, "filler")
-    with pytest.raises(Answer, match="rule rows_from of clinic/apart's owner does not allow rows of bank"):
+    with pytest.raises(PartyRefused, match="rule rows_from of clinic/apart's owner does not allow rows of bank"):
         alice.train(["clinic/apart", "bank/filler"], "ill", 2)
     assert alice.wait(alice.train(["clinic/apart"], "ill", 1), seconds=60)
     numbered = Table(["number"], [np.arange(200)], {}, lambda row: row + 1)
     deployment.client("bank").share(numbered, Schema((Column("number", bits=8),)), "numbered", alignment="agreed")
-    with pytest.raises(Answer, match="rule columns_from of clinic/apart's owner does not allow columns of bank"):
+    with pytest.raises(PartyRefused, match="rule columns_from of clinic/apart's owner does not allow columns of bank"):
         alice.train(["clinic/apart", "bank/numbered"], "ill", 2, "columns")
 
 
@@ -472,7 +473,7 @@ def test_what_the_count_tells_is_charged(deployment):
     for _ in range(2):
         with pytest.raises(JobFailed, match="fewer than"):
             alice.wait(alice.train(names, "ill", 0, "columns"), seconds=60)
-    with pytest.raises(Answer, match="rule trainings = 2"):
+    with pytest.raises(PartyRefused, match="rule trainings = 2"):
         alice.train(names, "ill", 0, "columns")
 
 
@@ -488,7 +489,7 @@ def test_errors_of_estimates_do_not_tell_what_is_withheld(tmp_path):
         alice = deployment.client("alice")
         job = alice.train(["claims"], "dose", 5)
         alice.wait(job, seconds=60)
-        with pytest.raises(Answer, match=r"rule min_count = 8 .* leaves of the model have at least 1"):
+        with pytest.raises(PartyRefused, match=r"rule min_count = 8 .* leaves of the model have at least 1"):
             alice.model(job).errors([np.full(50, age[5])], np.zeros(50))
     finally:
         deployment.stop()
@@ -502,10 +503,10 @@ def test_stricter_rules_hold_for_models_of_before(deployment):
     remote = alice.model(job)
     assert remote.reveal()
     clinic.set_rules("clinic/changing", {"min_samples_leaf": 30})
-    with pytest.raises(Answer, match=r"rule min_samples_leaf = 30 of clinic/changing's owner .* trained with 5"):
+    with pytest.raises(PartyRefused, match=r"rule min_samples_leaf = 30 of clinic/changing's owner .* trained with 5"):
         remote.reveal()
     rows = patients(60, 1)
-    with pytest.raises(Answer, match="rule min_samples_leaf = 30"):
+    with pytest.raises(PartyRefused, match="rule min_samples_leaf = 30"):
         remote.confusion(rows.columns[:2], rows.columns[2])
 
 

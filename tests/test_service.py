@@ -20,8 +20,9 @@ from deployment import SCHEMA, Deployment, patients
 from hedgerow.errors import HedgerowError, InputError, PeerUnreachable
 from hedgerow.estimators import TrainingRules, prepare, train_secret
 from hedgerow.service.audit import AuditLog, verify
-from hedgerow.service.client import Client, JobFailed, row_order
-from hedgerow.service.peers import Answer
+from hedgerow.service.client import Client, JobFailed
+from hedgerow.service.owner import row_order
+from hedgerow.service.peers import PartyRefused
 from hedgerow.shares import RING64, split
 from hedgerow.tables import Column, Schema
 from hedgerow.tables.frame import PlainTable
@@ -133,7 +134,7 @@ def test_all_that_can_be_learnt_equals_the_local_model(deployment):
         ({"class_weight": {"1": 2, "1.0": 3}}, "names a class twice"),
         ({"min_impurity_decrease": "x"}, "not valid"),
     ):
-        with pytest.raises(Answer, match=message):
+        with pytest.raises(PartyRefused, match=message):
             alice.train(["kinds"], "kind", 2, **wrong)
 
 
@@ -150,7 +151,7 @@ def test_columns_of_row_aligned_tables_side_by_side(deployment):
     age, dose, ill = table.columns
     local = train_secret(prepare(PlainTable(["age", "dose"], [age, dose]), "ill", ill, TrainingRules(3), SCHEMA)).model
     assert alice.model(job).reveal().to_dict() == local.reveal().to_dict()
-    with pytest.raises(Answer, match="different schemas"):
+    with pytest.raises(PartyRefused, match="different schemas"):
         alice.train(["left", "right"], "ill", 3, "rows")
 
 
@@ -185,18 +186,18 @@ def test_the_commands_of_owners_and_analysts(deployment, tmp_path):
 def test_policy_is_default_deny(deployment, model):
     alice, mallory = deployment.client("alice"), deployment.client("mallory")
     for name in ("claims", "clinic/claims", "clinic/none"):
-        with pytest.raises(Answer, match=f"no dataset '{name}' that you may train on"):
+        with pytest.raises(PartyRefused, match=f"no dataset '{name}' that you may train on"):
             mallory.train([name], "ill", 2)
-    with pytest.raises(Answer, match="policy does not allow alice to train"):
+    with pytest.raises(PartyRefused, match="policy does not allow alice to train"):
         alice.train(["claims"], "ill", 11)
-    with pytest.raises(Answer, match="no such model"):
+    with pytest.raises(PartyRefused, match="no such model"):
         mallory.model(model)
     facts = alice.model(model).facts
-    with pytest.raises(Answer, match="policy does not allow mallory to reveal"):
+    with pytest.raises(PartyRefused, match="policy does not allow mallory to reveal"):
         mallory.reveal(facts, False)
-    with pytest.raises(Answer, match="needs a certificate with the role analyst"):
+    with pytest.raises(PartyRefused, match="needs a certificate with the role analyst"):
         deployment.client("clinic").train(["claims"], "ill", 2)
-    with pytest.raises(Answer, match="needs a certificate with the role owner"):
+    with pytest.raises(PartyRefused, match="needs a certificate with the role owner"):
         alice.share(patients(10, 1), SCHEMA, "mine")
     assert mallory.datasets() == []
     assert {entry["name"] for entry in alice.datasets()} >= {"clinic/claims", "bank/claims_b"}
@@ -214,7 +215,7 @@ def test_human_approval_at_every_party(deployment):
         )
         assert done.returncode == 0, done.stderr
     bob.wait(job, seconds=60)
-    with pytest.raises(Answer, match="no such job waits, or has waited, for your approval"):
+    with pytest.raises(PartyRefused, match="no such job waits, or has waited, for your approval"):
         bob.approve(job, 0)
 
 
@@ -267,7 +268,7 @@ def test_uploads_resume_and_cannot_be_replayed(deployment):
     for party in range(3):
         clinic.send(party, identifier, manifest, shares[party], SALTS)
     assert len(calls) == 4 - 2 + 4 + 4
-    with pytest.raises(Answer, match="no dataset 'resumed'"):
+    with pytest.raises(PartyRefused, match="no dataset 'resumed'"):
         deployment.client("alice").train(["resumed"], "ill", 1)
     clinic._parties.call = original
     clinic._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
@@ -282,10 +283,10 @@ def test_uploads_resume_and_cannot_be_replayed(deployment):
             },
         ),
     ):
-        with pytest.raises(Answer) as refused:
+        with pytest.raises(PartyRefused) as refused:
             clinic._parties.call(1, method, path, **options)
         assert refused.value.status == 409
-    with pytest.raises(Answer, match="a dataset 'resumed' already"):
+    with pytest.raises(PartyRefused, match="a dataset 'resumed' already"):
         clinic.share(patients(5, 1), SCHEMA, "resumed")
     clinic.withdraw("resumed")
 
@@ -298,16 +299,16 @@ def test_malformed_shares_are_refused(deployment):
     for party in range(3):
         source = one if party < 2 else other
         clinic.send(party, identifier, manifest, [column[party] for column in source], SALTS)
-    with pytest.raises(Answer, match="do not belong together"):
+    with pytest.raises(PartyRefused, match="do not belong together"):
         clinic._parties.call(0, "POST", f"/v1/uploads/{identifier}/register")
     small = "0" * 31 + "1"
     clinic._parties.call(0, "PUT", f"/v1/uploads/{small}", json=manifest)
     headers = {"x-sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}
-    with pytest.raises(Answer, match="must have 480 bytes, not 5"):
+    with pytest.raises(PartyRefused, match="must have 480 bytes, not 5"):
         clinic._parties.call(0, "PUT", f"/v1/uploads/{small}/chunks/0", content=b"hello", headers=headers)
-    with pytest.raises(Answer, match="checksum does not fit"):
+    with pytest.raises(PartyRefused, match="checksum does not fit"):
         clinic._parties.call(0, "PUT", f"/v1/uploads/{small}/chunks/0", content=b"hello")
-    with pytest.raises(Answer, match="chunks are missing"):
+    with pytest.raises(PartyRefused, match="chunks are missing"):
         clinic._parties.call(0, "POST", f"/v1/uploads/{small}/finish", json={"sha256": "0" * 64, "salts": SALTS[:2]})
 
 
@@ -334,7 +335,7 @@ def test_malformed_shares_are_refused(deployment):
     ],
 )
 def test_bad_requests_get_the_right_status(deployment, method, path, options, status):
-    with pytest.raises(Answer) as refused:
+    with pytest.raises(PartyRefused) as refused:
         deployment.client("alice")._parties.call(0, method, path, **options)
     assert refused.value.status == status
 
@@ -470,15 +471,15 @@ def test_uploads_for_prediction_cannot_become_datasets_nor_serve_twice(deploymen
     alice = deployment.client("alice")
     columns = [np.arange(4, dtype=np.uint64)] * 2
     upload = alice._upload(columns, {"name": "rows", "schema": [], "temporary": True}, None)
-    with pytest.raises(Answer, match="role owner"):
+    with pytest.raises(PartyRefused, match="role owner"):
         alice._parties.call(0, "POST", f"/v1/uploads/{upload}/register")
     job = alice.submit(kind="predict", model=model, upload=upload)
-    with pytest.raises(Answer, match="the upload is claimed"):
+    with pytest.raises(PartyRefused, match="the upload is claimed"):
         alice.submit(kind="predict", model=model, upload=upload)
     alice.wait(job, seconds=60)
     for attempt in (columns, columns * 2):
         manifest = {"name": "rows", "schema": [], "temporary": True, "rows": 4, "columns": len(attempt)}
-        with pytest.raises(Answer, match="exists already"):
+        with pytest.raises(PartyRefused, match="exists already"):
             alice._parties.call(0, "PUT", f"/v1/uploads/{upload}", json=manifest)
 
 
@@ -486,16 +487,16 @@ def test_owners_do_not_take_each_others_names(deployment):
     """A name used to belong to whoever came first, and rules spoke of it."""
     clinic, bank, alice = (deployment.client(name) for name in ("clinic", "bank", "alice"))
     clinic.share(patients(5, 1), SCHEMA, "named")
-    with pytest.raises(Answer, match="you have a dataset 'named' already"):
+    with pytest.raises(PartyRefused, match="you have a dataset 'named' already"):
         clinic.share(patients(6, 1), SCHEMA, "named")
     assert alice.wait(alice.train(["named"], "ill", 1), seconds=60)
     bank.share(patients(7, 1), SCHEMA, "named")
-    with pytest.raises(Answer, match="say which of bank/named, clinic/named"):
+    with pytest.raises(PartyRefused, match="say which of bank/named, clinic/named"):
         alice.train(["named"], "ill", 1)
     job = alice.train(["bank/named"], "ill", 1)
     assert alice.wait(job, seconds=60)["spec"]["datasets"][0][0] == "bank/named"
     assert alice.model(job).facts.problem.rows == 7
-    with pytest.raises(Answer, match="no such dataset of yours"):
+    with pytest.raises(PartyRefused, match="no such dataset of yours"):
         bank.withdraw("clinic/named")
     bank.withdraw("bank/named")
     assert {entry["name"] for entry in alice.datasets()} >= {"clinic/named"}
@@ -506,12 +507,12 @@ def test_owners_do_not_take_each_others_names(deployment):
 
 def test_owners_and_parties_cannot_reveal(deployment, model):
     clinic = deployment.client("clinic")
-    with pytest.raises(Answer, match="role analyst"):
+    with pytest.raises(PartyRefused, match="role analyst"):
         clinic._parties.call(0, "GET", f"/v1/models/{model}/shares")
     party = Client(deployment.root / "party1" / "consortium.toml")
-    with pytest.raises(Answer, match="of itself only"):
+    with pytest.raises(PartyRefused, match="of itself only"):
         party._parties.call(0, "GET", f"/v1/models/{model}/shares")
-    with pytest.raises(Answer, match="role analyst"):
+    with pytest.raises(PartyRefused, match="role analyst"):
         party._parties.call(1, "GET", f"/v1/models/{model}/shares")
 
 

@@ -15,7 +15,8 @@ from rich.table import Table as Screen
 from ..errors import InputError
 from ..estimators.secret import SecretModel
 from ..models.facts import gaps_text
-from ..service.client import Client, RemoteModel
+from ..service.client import Client
+from ..service.remote_model import RemoteModel
 from ..tables import NameKey, Table, hide_table, read_book
 from . import screen
 from .reading import (

@@ -9,9 +9,10 @@ import typer
 
 from ..errors import InputError
 from ..parties import Moment
-from ..service.client import Client, combination, rounding_of_table, row_order, training_request
+from ..service.client import Client, combination, training_request
 from ..service.consortium import read_toml
 from ..service.disclosure import OwnerRules
+from ..service.owner import rounding_of_table, row_order
 from ..tables import Table, published, read_schema
 from ..tables.names import NameKey
 from ..trees.rules import TrainingRules

@@ -107,29 +107,37 @@ def train(
     check_columns(table, category or [], "a category", (weight,))
     if declared and weight is None and declared.weight is not None:
         weight = declared.weight.name
-    left_out = {*(ignore or []), target, weight}
-    categorical: list[str] = []
-    if declared:
-        attributes = [c for c in declared.attributes if c.name not in left_out]
-        names, columns = [c.name for c in attributes], table.declared(attributes)
-    else:
-        names, categorical = chosen_columns(table, left_out, category or [], numbers_only)
-        columns = [table.attribute(name, name in categorical) for name in names]
+    plain = _plain_table(table, {*(ignore or []), target, weight}, declared, category or [], numbers_only)
     rules = TrainingRules(
         max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, class_weights(class_weight),
         regression or _estimates(declared),
     )  # fmt: skip
     weights = None if weight is None else table.column(weight)
-    plain = PlainTable(names, columns, categorical, category or [])
     prepared = prepare(plain, target, labels, rules, declared, weights)
     show_publications(prepared.publications, f"{data}: {len(table):,} rows")
     warn([*prepared.keys, *prepared.roundings])
+    _train_and_save(prepared, out, quiet, as_json)
+
+
+def _train_and_save(prepared: EncodedTable, out: Path, quiet: bool, as_json: bool) -> None:
     started = time.perf_counter()
-    with screen.training_progress(max_depth, quiet or as_json) as progress:
+    with screen.training_progress(prepared.facts.problem.height, quiet or as_json) as progress:
         trained = train_secret(prepared, progress)
     seconds = time.perf_counter() - started
     trained.model.save(out)
     screen.print_facts(_facts(prepared, trained.reports, seconds, out), as_json)
+
+
+def _plain_table(
+    table: Table, left_out: set[str | None], declared: Schema | None, category: list[str], numbers_only: bool
+) -> PlainTable:
+    """The attributes to learn from, as a schema says or as they are found."""
+    if declared:
+        attributes = [column for column in declared.attributes if column.name not in left_out]
+        return PlainTable([column.name for column in attributes], table.declared(attributes), [], category)
+    names, categorical = chosen_columns(table, left_out, category, numbers_only)
+    columns = [table.attribute(name, name in categorical) for name in names]
+    return PlainTable(names, columns, categorical, category)
 
 
 def chosen_columns(

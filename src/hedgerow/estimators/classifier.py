@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..service.client import RemoteModel
+from ..service.remote_model import RemoteModel
 from ..trees.rules import TrainingRules
 from .secret import SecretModel
 from .tree import SecretTree

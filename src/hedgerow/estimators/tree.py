@@ -25,7 +25,8 @@ from ..errors import InputError, MissingValueWarning, PublicationWarning, Roundi
 from ..models import RevealedTree
 from ..models.facts import gaps_text
 from ..parties import Moment
-from ..service.client import Client, RemoteModel, combination
+from ..service.client import Client, combination
+from ..service.remote_model import RemoteModel
 from ..tables import Schema, read_schema
 from ..tables.frame import (
     Aside,

@@ -16,11 +16,12 @@ from sqlalchemy.orm import Session
 from ..errors import InputError
 from ..models import ModelFacts
 from ..tables import Schema
+from .caller import Caller
 from .clock import now
 from .database import Charge, Dataset, Job, Use
-from .datasets import Caller, Datasets
+from .datasets import Datasets
 from .disclosure import Applied, Owned, OwnerRules
-from .refusal import Conflict, Forbidden, Unknown
+from .refusal import Conflict, Forbidden, NotFound
 from .settings import PartySettings
 from .spec import DEFAULT_HEIGHT, TRAINING, combined_schema, training_facts
 
@@ -237,7 +238,7 @@ class Admission:
         with Session(self._engine) as session:
             job = session.get(Job, identifier)
             if job is None or job.kind != "train" or job.state != "done":
-                raise Unknown("there is no such model")
+                raise NotFound("there is no such model")
             facts = ModelFacts.of_entry(job.progress["facts"])
             session.expunge(job)
             return job, facts

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import io
-import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +16,17 @@ import numpy.typing as npt
 from ..errors import HedgerowError, PeerUnreachable
 from ..models import ModelFacts, RevealedTree, reveal_tree
 from ..models.store import tree_of_bytes
+from ..parties import RowProgress
 from ..shares import RING64, Numbers, reconstruct, split
 from ..shares.stored import from_arrays
-from ..tables import Column, Schema, Table, class_numbers, encode
-from ..tables.rounding import rounding_notices
-from ..tables.schema import ATTRIBUTES
+from ..tables import Schema, Table
 from ..transport import Identity
-from ..trees.predict import Errors, probability_table
 from .consortium import load_identity, read_consortium
-from .disclosure import OwnerRules
-from .peers import Answer, PartyConnections
-from .vault import share_bytes
+from .owner import encoded_column, plain_rules, share_chunks
+from .peers import PartyConnections, PartyRefused
+from .remote_model import RemoteModel
 
-Told = Callable[[dict[str, Any]], None]
-RowProgress = Callable[[int, int], None]
+OnMessage = Callable[[dict[str, Any]], None]
 ENDED = ("done", "failed", "cancelled")
 PARTIES = range(3)
 FILLED_AT_LEAST = ("min_samples_leaf", "min_rows", "min_count")
@@ -75,7 +70,7 @@ class Client:
         ``rules`` are the owner's (docs/disclosure.md). ``alignment`` says in which order the rows are: what
         :func:`row_order` gives, or "agreed". After ``keep_days`` the parties withdraw the dataset themselves.
         """
-        columns = [_encoded(table, column)[0] for column in schema.columns]
+        columns = [encoded_column(table, column)[0] for column in schema.columns]
         manifest = {"name": name, "schema": schema.entries(), "temporary": False}
         manifest |= {"rules": plain_rules(rules or {}), "alignment": alignment, "keep_days": keep_days}
         identifier = self._upload(columns, manifest, ticked)
@@ -112,7 +107,7 @@ class Client:
         state = self._parties.call(party, "PUT", f"/v1/uploads/{identifier}", json=manifest)
         there, size = set(state["chunks"]), state["chunk_bytes"]
         digest, total = hashlib.sha256(), 16 * len(shares) * len(shares[0])
-        for number, chunk in enumerate(_chunks(shares, size)):
+        for number, chunk in enumerate(share_chunks(shares, size)):
             digest.update(chunk)
             if number not in there:
                 headers = {"x-sha256": hashlib.sha256(chunk).hexdigest()}
@@ -149,7 +144,9 @@ class Client:
         if done and away:
             where = " and ".join(map(str, done))
             raise PeerUnreachable(away[0].peer, away[0].step, f"does not answer; done at {where}, repeat it later")
-        if problems and not (done and all(isinstance(error, Answer) and error.status == 404 for error in problems)):
+        if problems and not (
+            done and all(isinstance(error, PartyRefused) and error.status == 404 for error in problems)
+        ):
             raise problems[0]
 
     def set_rules(self, name: str, rules: Mapping[str, Any]) -> None:
@@ -266,7 +263,7 @@ class Client:
         if len(problems) == 3:
             raise problems[0]
 
-    def wait(self, job: str, told: Told | None = None, seconds: float | None = None) -> dict[str, Any]:
+    def wait(self, job: str, told: OnMessage | None = None, seconds: float | None = None) -> dict[str, Any]:
         """Wait until a job is done everywhere; its failure is raised with the reason. Short outages are waited out."""
         deadline, pause = None if seconds is None else time.monotonic() + seconds, 0.1
         while True:
@@ -355,103 +352,3 @@ def training_request(
 def combination(text: str) -> tuple[list[str], str]:
     """``a+b`` pools rows, ``a|b`` puts columns together: the names and how they are combined."""
     return (text.split("|"), "columns") if "|" in text else (text.split("+"), "rows")
-
-
-def plain_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Rules as JSON has them: dates as text."""
-    checked = json.loads(json.dumps(rules, default=lambda value: value.isoformat()))
-    OwnerRules.of_entry(checked)
-    return dict(checked)
-
-
-def row_order(key: bytes, identifiers: Iterable[Any]) -> str:
-    """An HMAC of row identifiers in their order: owners with the same key compare their orders by it, and nobody else
-    learns anything."""
-    found = hmac.new(key, b"hedgerow row order", "sha256")
-    for identifier in identifiers:
-        text = str(identifier).encode()
-        found.update(len(text).to_bytes(8, "big") + text)
-    return found.hexdigest()
-
-
-class RemoteModel:
-    """A model that three parties hold; the same face as a local one's."""
-
-    def __init__(self, client: Client, facts: ModelFacts) -> None:
-        self._client = client
-        self.facts = facts
-
-    def __repr__(self) -> str:
-        return f"RemoteModel({self.facts.identity}, height {self.facts.problem.height})"
-
-    def labels(self, columns: Sequence[npt.NDArray[Any]], ticked: RowProgress | None = None) -> npt.NDArray[Any]:
-        """Predicted classes or estimates, opened here alone."""
-        (numbers,) = self._client.ask("predict", self.facts.identity, self.facts.doubled(columns), ticked)
-        return self.facts.labels(numbers)
-
-    def probabilities(
-        self, columns: Sequence[npt.NDArray[Any]], ticked: RowProgress | None = None
-    ) -> npt.NDArray[np.float64]:
-        """Probabilities ``[row, class]``, opened here alone."""
-        self.facts.need_classes()
-        found = self._client.ask("probabilities", self.facts.identity, self.facts.doubled(columns), ticked)
-        return probability_table(found)
-
-    def _evaluated(
-        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None
-    ) -> Any:
-        rows = [*self.facts.doubled(columns), self.facts.truth(labels)]
-        (opened,) = self._client.ask("evaluate", self.facts.identity, rows, ticked)
-        return opened
-
-    def confusion(
-        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None = None
-    ) -> npt.NDArray[np.int64]:
-        """The confusion matrix ``[true, predicted]``, opened here alone."""
-        self.facts.need_classes()
-        return self.facts.matrix(self._evaluated(columns, labels, ticked))
-
-    def errors(
-        self, columns: Sequence[npt.NDArray[Any]], labels: npt.NDArray[Any], ticked: RowProgress | None = None
-    ) -> Errors:
-        """Mean squared error and R²; the three sums they need are opened here alone."""
-        return self.facts.errors(self._evaluated(columns, labels, ticked), len(labels))
-
-    def reveal(self, counts: bool = False) -> RevealedTree:
-        """The tree, if every party's policy allows it."""
-        return self._client.reveal(self.facts, counts)
-
-
-def _encoded(table: Table, column: Column) -> tuple[npt.NDArray[np.uint64], float]:
-    """A column as whole numbers, as a schema declares it, and the largest rounding error."""
-    if column.kind == "label":
-        return class_numbers(column.name, table.column(column.name), column.classes), 0.0
-    return encode(column, _values(table, column))
-
-
-def _values(table: Table, column: Column) -> npt.NDArray[Any]:
-    if column.kind in ATTRIBUTES:
-        return table.declared([column])[0]
-    return table.attribute(column.name, category=False, missing=False)
-
-
-def rounding_of_table(table: Table, schema: Schema) -> list[str]:
-    """What a schema changes in a table, in words."""
-    notices = []
-    for column in schema.columns:
-        if column.kind not in ("label", "category"):
-            notices += rounding_notices(column, _values(table, column), *_encoded(table, column))
-    return notices
-
-
-def _chunks(shares: Sequence[Numbers], size: int) -> Iterator[bytes]:
-    """The bytes of all shares in pieces of ``size``."""
-    buffer = bytearray()
-    for part in share_bytes(iter(shares)):
-        for start in range(0, len(part), size):
-            buffer += part[start : start + size]
-            while len(buffer) >= size:
-                yield bytes(buffer[:size])
-                del buffer[:size]
-    if buffer:
-        yield bytes(buffer)

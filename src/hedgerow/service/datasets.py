@@ -6,56 +6,34 @@ written that down. The others hear of it at once, or ask when they were away.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import logging
-import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from ..errors import HedgerowError, InputError
-from ..tables import Schema
+from ..errors import HedgerowError
 from .audit import AuditLog
+from .caller import Caller
 from .clock import now
 from .consortium import check_name
 from .database import Dataset
 from .disclosure import OwnerRules
 from .peers import PartyConnections
-from .refusal import Conflict, Forbidden, NoRoom, Unknown
+from .refusal import Conflict, NotFound, Reason
 from .settings import PartySettings
 from .spec import digest
-from .vault import CHUNK_BYTES, Vault
+from .uploads import Uploads, own_upload
+from .vault import Vault
 
 LEADER = 0
 BATCH = 1000
 """Identifiers in one question to another party."""
-SALT = re.compile("[0-9a-f]{64}")
-STORED = ("uploading", "complete", "claimed", "registered")
-"""States in which shares lie on the disk, or are about to."""
-MOST_KEPT = 1000
-"""Uploads and datasets of one member."""
 EXPIRY = datetime.timedelta(hours=24)
-MAX_CELLS = 1 << 34
 log = logging.getLogger("hedgerow.datasets")
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who a certificate says is calling: a member with roles, or a party."""
-
-    name: str
-    roles: tuple[str, ...]
-    party: int | None = None
-
-    def need(self, *roles: str) -> None:
-        """Refuse callers without one of the roles."""
-        if not set(roles) & set(self.roles):
-            raise Forbidden(f"this needs a certificate with the role {' or '.join(roles)}")
 
 
 class Datasets:
@@ -65,128 +43,17 @@ class Datasets:
         self, settings: PartySettings, engine: Engine, vault: Vault, audit: AuditLog, peers: PartyConnections
     ) -> None:
         self._settings, self._engine, self._vault, self._audit, self._peers = settings, engine, vault, audit, peers
-        self._registering, self._announcing = threading.Lock(), threading.Lock()
-        self._assembled: set[str] = set()
+        self.uploads = Uploads(settings, engine, vault, audit)
+        self._registering = threading.Lock()
         self.on_withdrawal: Callable[[Sequence[str]], None] = lambda _: None
         """Hears of datasets that are gone."""
-
-    def begin(self, caller: Caller, identifier: str, manifest: dict[str, Any]) -> dict[str, Any]:
-        """Announce an upload; announcing the same again tells which chunks have arrived."""
-        caller.need("owner", "analyst") if manifest["temporary"] else caller.need("owner")
-        check_name(manifest["name"], "dataset")
-        rows, columns = manifest["rows"], manifest["columns"]
-        if not 1 <= rows <= self._settings.max_rows:
-            raise InputError(f"{rows} rows; this party takes 1 to {self._settings.max_rows}")
-        if rows * columns > MAX_CELLS:
-            raise InputError(f"{rows} rows of {columns} columns are too much for one dataset")
-        if not manifest["temporary"] and len(Schema.of_entries(manifest["schema"]).columns) != columns:
-            raise InputError("the schema does not have as many columns as the shares")
-        if manifest["temporary"] and (manifest["schema"] or manifest["rules"]):
-            raise InputError("rows to be predicted have no schema and no rules of their own")
-        OwnerRules.of_entry(manifest["rules"])
-        keep = manifest["keep_days"]
-        with self._announcing, Session(self._engine) as session, session.begin():
-            known = session.get(Dataset, identifier)
-            if known is None:
-                self._check_room(session, caller, share_size(manifest))
-                session.add(
-                    Dataset(
-                        id=identifier,
-                        name=manifest["name"],
-                        owner=caller.name,
-                        state="uploading",
-                        temporary=manifest["temporary"],
-                        manifest=manifest,
-                        manifest_hash=digest(manifest),
-                        rules=manifest["rules"] or None,
-                        expires=now() + datetime.timedelta(days=keep) if keep else None,
-                        size=share_size(manifest),
-                    )
-                )
-            elif known.owner != caller.name or known.manifest_hash != digest(manifest) or known.state != "uploading":
-                raise Conflict("an upload with this identifier exists already")
-        if known is None:
-            name = f"{caller.name}/{manifest['name']}"
-            self._audit.append(caller.name, "upload", dataset=identifier, name=name, rows=rows)
-        return {"chunks": self._vault.chunks(identifier), "chunk_bytes": CHUNK_BYTES}
-
-    def _check_room(self, session: Session, caller: Caller, size: int) -> None:
-        """A member has a quota, and what all have announced must fit on the disk, while it is put together, too."""
-        mine = select(func.count(), func.coalesce(func.sum(Dataset.size), 0))
-        mine = mine.where(Dataset.owner == caller.name, Dataset.state.in_(STORED))
-        number, held = session.execute(mine).one()
-        if number >= MOST_KEPT:
-            raise NoRoom(f"you have {number} uploads and datasets at party {self._settings.number}; withdraw some")
-        coming = select(func.coalesce(func.sum(Dataset.size), 0)).where(Dataset.state == "uploading")
-        awaited, quota = session.scalar(coming) or 0, self._settings.quota_bytes
-        if held + size > quota:
-            raise NoRoom(
-                f"party {self._settings.number} keeps up to {quota:,} bytes for a member: you have {held:,} there and "
-                f"announced {size:,}; withdraw something, or ask the party's operator"
-            )
-        if self._vault.free() - 2 * (awaited + size) < self._settings.reserve_bytes:
-            raise NoRoom(f"party {self._settings.number} has no room for {size:,} bytes more on its disk")
-
-    def _mine(self, session: Session, caller: Caller, identifier: str, state: str) -> Dataset:
-        dataset = session.get(Dataset, identifier)
-        if dataset is None or dataset.owner != caller.name:
-            raise Unknown("there is no such upload of yours")
-        if dataset.state != state:
-            raise Conflict(f"the upload is {dataset.state}")
-        return dataset
-
-    def chunk(self, caller: Caller, identifier: str, number: int, content: bytes) -> None:
-        """Take one chunk."""
-        with Session(self._engine) as session:
-            dataset = self._mine(session, caller, identifier, "uploading")
-            size = share_size(dataset.manifest)
-        expected = min(CHUNK_BYTES, size - number * CHUNK_BYTES)
-        if expected <= 0 or len(content) != expected:
-            raise InputError(f"chunk {number} must have {max(0, expected)} bytes, not {len(content)}")
-        if self._vault.free() - len(content) < self._settings.reserve_bytes:
-            raise NoRoom(f"party {self._settings.number} has no room left on its disk")
-        self._vault.put_chunk(identifier, number, content)
-
-    def finish(self, caller: Caller, identifier: str, checksum: str, salts: Sequence[str]) -> dict[str, Any]:
-        """All chunks are here: check and keep them. Finishing again is harmless."""
-        if any(not SALT.fullmatch(salt) for salt in salts):
-            raise InputError("a salt is 64 hexadecimal digits")
-        with Session(self._engine) as session:
-            dataset = session.get(Dataset, identifier)
-            if dataset is not None and dataset.owner == caller.name and dataset.state in ("complete", "registered"):
-                return {"state": dataset.state}
-            dataset = self._mine(session, caller, identifier, "uploading")
-            manifest = dataset.manifest
-        size = share_size(manifest)
-        with self._alone(identifier):
-            if not self._vault.dataset(identifier).exists():
-                self._vault.assemble(identifier, -(-size // CHUNK_BYTES), size, checksum)
-        left, right = self._vault.side_hashes(
-            identifier, manifest["rows"], manifest["columns"], [bytes.fromhex(salt) for salt in salts]
-        )
-        with Session(self._engine) as session, session.begin():
-            dataset = self._mine(session, caller, identifier, "uploading")
-            dataset.state, dataset.left_hash, dataset.right_hash = "complete", left, right
-        return {"state": "complete"}
-
-    @contextlib.contextmanager
-    def _alone(self, identifier: str) -> Iterator[None]:
-        """Nobody else puts the same upload together meanwhile."""
-        with self._registering:
-            if identifier in self._assembled:
-                raise Conflict("the upload is being put together; ask again")
-            self._assembled.add(identifier)
-        try:
-            yield
-        finally:
-            self._assembled.discard(identifier)
 
     def peer_view(self, identifier: str) -> dict[str, Any]:
         """What another party may know of an upload: its state and hashes, to compare."""
         with Session(self._engine) as session:
             dataset = session.get(Dataset, identifier)
             if dataset is None:
-                raise Unknown("no such dataset")
+                raise NotFound("no such dataset")
             return {
                 "state": dataset.state,
                 "owner": dataset.owner,
@@ -203,9 +70,9 @@ class Datasets:
         for party, view in enumerate(views):
             following = views[(party + 1) % 3]
             if view["state"] not in ("complete", "claimed") or view["owner"] != owner:
-                raise Conflict(f"not yet: party {party} does not have the whole upload")
+                raise Conflict(f"party {party} does not have the whole upload", Reason.NOT_YET)
             if view["manifest_hash"] != views[0]["manifest_hash"] or view["right_hash"] != following["left_hash"]:
-                raise Conflict("mismatch: the parties' shares do not belong together; share the table again")
+                raise Conflict("the parties' shares do not belong together; share the table again", Reason.MISMATCH)
 
     def register(self, caller: Caller, identifier: str) -> dict[str, Any]:
         """At party 0: check that all three hold matching shares, then make the dataset visible."""
@@ -215,14 +82,14 @@ class Datasets:
         with Session(self._engine) as session:
             dataset = session.get(Dataset, identifier)
             if dataset is None or dataset.owner != caller.name:
-                raise Unknown("there is no such upload of yours")
+                raise NotFound("there is no such upload of yours")
             if dataset.state == "registered":
                 return {"state": "registered"}
-            if self._mine(session, caller, identifier, "complete").temporary:
+            if own_upload(session, caller, identifier, "complete").temporary:
                 raise Conflict("this upload was meant for prediction")
         self.check_together(caller.name, identifier)
         with self._registering, Session(self._engine) as session, session.begin():
-            dataset = self._mine(session, caller, identifier, "complete")
+            dataset = own_upload(session, caller, identifier, "complete")
             taken = select(Dataset).where(Dataset.name == dataset.name, Dataset.owner == caller.name)
             if session.scalar(taken.where(Dataset.state == "registered")) is not None:
                 raise Conflict(f"you have a dataset '{dataset.name}' already; withdraw it or take another name")
@@ -329,7 +196,7 @@ class Datasets:
         )
         found = list(session.scalars(query))
         if not found:
-            raise Unknown("there is no such dataset of yours")
+            raise NotFound("there is no such dataset of yours")
         return found
 
     def set_rules(self, caller: Caller, name: str, rules: dict[str, Any]) -> None:
@@ -374,7 +241,7 @@ class Datasets:
                 query = query.where(Dataset.owner == owner) if slash else query
                 visible = [dataset for dataset in session.scalars(query) if self._visible(caller, dataset)]
                 if not visible:
-                    raise Unknown(f"there is no dataset '{name[:127]}' that you may train on")
+                    raise NotFound(f"there is no dataset '{name[:127]}' that you may train on")
                 if len(visible) > 1:
                     choices = ", ".join(sorted(dataset.full_name for dataset in visible))
                     raise Conflict(f"several owners have a dataset '{bare}': say which of {choices}")
@@ -388,13 +255,13 @@ class Datasets:
             found = [session.get(Dataset, identifier) for identifier in identifiers]
             session.expunge_all()
         if any(dataset is None for dataset in found):
-            raise Unknown("a dataset is not known at this party")
+            raise NotFound("a dataset is not known at this party")
         return [dataset for dataset in found if dataset is not None]
 
     def temporary(self, caller: Caller, identifier: str, state: str = "complete") -> Dataset:
         """The caller's temporary upload: complete, or claimed by a job."""
         with Session(self._engine) as session:
-            dataset = self._mine(session, caller, identifier, state)
+            dataset = own_upload(session, caller, identifier, state)
             if not dataset.temporary:
                 raise Conflict("this upload is not meant for prediction")
             session.expunge(dataset)
@@ -403,7 +270,7 @@ class Datasets:
     def claim(self, caller: Caller, identifier: str) -> None:
         """An upload serves one job."""
         with self._registering, Session(self._engine) as session, session.begin():
-            self._mine(session, caller, identifier, "complete").state = "claimed"
+            own_upload(session, caller, identifier, "complete").state = "claimed"
 
     def drop(self, identifier: str) -> None:
         """Remove a temporary upload after its job."""
@@ -414,7 +281,7 @@ def bare_name(caller: Caller, name: str) -> str:
     """The name without its owner, who must be the caller."""
     owner, slash, bare = name.rpartition("/")
     if slash and owner != caller.name:
-        raise Unknown("there is no such dataset of yours")
+        raise NotFound("there is no such dataset of yours")
     return bare
 
 
@@ -423,8 +290,3 @@ def check_dataset_name(name: str) -> str:
     for part in name.split("/", 1):
         check_name(part, "dataset")
     return name
-
-
-def share_size(manifest: dict[str, Any]) -> int:
-    """Bytes of one party's shares: two summands of eight bytes a value."""
-    return 16 * int(manifest["rows"]) * int(manifest["columns"])

@@ -11,13 +11,14 @@ from ..errors import HedgerowError, PeerUnreachable
 from ..transport import Identity
 from ..transport.certificate import party_name, tls_reason
 from .consortium import Consortium
+from .refusal import Reason
 
 
-class Answer(HedgerowError):
-    """A party service refused. ``status`` is HTTP's."""
+class PartyRefused(HedgerowError):
+    """A party service refused. ``status`` is HTTP's; ``code`` says why, where a program must know it."""
 
-    def __init__(self, party: int, status: int, detail: str) -> None:
-        self.party, self.status, self.detail = party, status, detail
+    def __init__(self, party: int, status: int, detail: str, code: Reason | None = None) -> None:
+        self.party, self.status, self.detail, self.code = party, status, detail, code
         super().__init__(f"party {party}: {detail}")
 
 
@@ -49,7 +50,7 @@ class PartyConnections:
             problem = f"no answer from its control API ({_reason(error)})"
             raise PeerUnreachable(party, method.lower() + " " + path.split("/")[2], problem) from None
         if answer.status_code >= 400:
-            raise Answer(party, answer.status_code, _detail(answer))
+            raise _refused(party, answer)
         if not answer.content:
             return None
         plain = answer.headers.get("content-type", "").startswith("application/json")
@@ -71,8 +72,11 @@ def _reason(error: BaseException) -> str:
     return type(error).__name__
 
 
-def _detail(answer: httpx.Response) -> str:
+def _refused(party: int, answer: httpx.Response) -> PartyRefused:
     try:
-        return str(answer.json()["detail"])
-    except (ValueError, KeyError, TypeError):
-        return f"status {answer.status_code}"
+        content = answer.json()
+        code = content.get("code")
+        known = Reason(code) if code in tuple(Reason) else None
+        return PartyRefused(party, answer.status_code, str(content["detail"]), known)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return PartyRefused(party, answer.status_code, f"status {answer.status_code}")

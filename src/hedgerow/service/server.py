@@ -22,7 +22,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import HedgerowError
-from .app import Parts, caller_of, make_app
+from .api.app import make_app
+from .api.auth import caller_of
+from .api.parts import Parts
 from .audit import AuditLog
 from .chores import Chores, give_memory_back
 from .clock import now
@@ -230,7 +232,7 @@ class PartyServer:
 
     def _expire(self) -> None:
         self._datasets.expire()
-        self._jobs.expire()
+        self._jobs.desk.expire()
 
     def _exchange_heads(self) -> None:
         """After a restored copy, until both others have taken note of it."""

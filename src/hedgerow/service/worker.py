@@ -39,7 +39,7 @@ from .seal import Seal
 from .vault import Vault
 
 
-class Handed:
+class PassedSockets:
     """Connections that the service accepted on the party port and passed on."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -91,7 +91,7 @@ def main(directory: Path, descriptor: int) -> None:
         identity = load_identity(Path(job["identity"]), consortium.revoked, seal.passphrases)
         addresses = [(host, port) for host, port in job["addresses"]]
         agreement = SessionTerms(session, bytes.fromhex(job["configuration"]))
-        acceptor = Handed(socket.socket(fileno=descriptor))
+        acceptor = PassedSockets(socket.socket(fileno=descriptor))
         patience = Timeouts(job["patience"])
         key, party = bytes.fromhex(secret["gate_key"]), job["party"]
         prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
