@@ -19,9 +19,9 @@ from hedgerow.tables.frame import PlainTable
 from hedgerow.tables.schema import schema_text
 
 
-def train_plain(names, columns, labels, wish, **options):
+def train_plain(names, columns, labels, rules, categorical=(), insisted=(), **options):
     """A table trained by three parties in this process, opened with counts."""
-    prepared = prepare(PlainTable(names, columns), "y", labels, wish, **options)
+    prepared = prepare(PlainTable(names, columns, categorical, insisted), "y", labels, rules, **options)
     parts = problems.train_secure(prepared.x, prepared.y, prepared.weights, prepared.facts.problem)
     return prepared, reveal_tree(parts, prepared.facts, counts=True)
 
@@ -65,8 +65,8 @@ def _same(ours, twins, schema):
     """The same tests, where the twin's least threshold of a column with gaps is our "is missing"."""
     if ours.children is None:
         return not hasattr(twins, "if_true") and ours.label == twins.label
-    column = schema.attributes[ours.attribute]
-    if ours.attribute != twins.attribute:
+    column = schema.attributes[ours.feature]
+    if ours.feature != twins.feature:
         return False
     if is_missing_test(column, ours.threshold):
         alike = twins.threshold < 1500

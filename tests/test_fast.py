@@ -62,7 +62,7 @@ def test_ties_between_the_two_extremes_go_to_the_lower_attribute():
     for x in (np.array([rising, 5 - rising]), np.array([5 - rising, rising])):
         tree = train_fast_parties(ThreadParties(), x, y, 2)
         assert tree == train(x, y, 2, fast_rule)
-        assert tree.attribute == 0
+        assert tree.feature == 0
 
 
 @pytest.mark.parametrize(("bits", "rows"), [(1, 40), (31, 40), (32, 40), (50, 40), (8, 64), (8, 65), (8, 1)])

@@ -143,7 +143,7 @@ def test_rows_without_weight_leave_no_trace_in_an_opened_tree():
 
 
 @pytest.mark.parametrize(
-    "shape",
+    "problem",
     [
         Problem(64, 2, 3, 6),
         Problem(64, 2, 3, 6, weight_bits=2),
@@ -202,7 +202,7 @@ def table_for(problem, seed=0):
     return x, y, weights
 
 
-@pytest.mark.parametrize("shape", COST_SHAPES, ids=range(len(COST_SHAPES)))
+@pytest.mark.parametrize("problem", COST_SHAPES, ids=range(len(COST_SHAPES)))
 @pytest.mark.parametrize("number", [1, 3])
 def test_every_step_costs_what_the_formulas_say(problem, number):
     parties = ThreadParties()
@@ -226,7 +226,7 @@ def test_every_step_costs_what_the_formulas_say(problem, number):
         assert sum(spent.sent for spent in category) == category_cost.sent[party]
 
 
-@pytest.mark.parametrize("shape", [COST_SHAPES[1], COST_SHAPES[5], COST_SHAPES[7], COST_SHAPES[9]], ids=range(4))
+@pytest.mark.parametrize("problem", [COST_SHAPES[1], COST_SHAPES[5], COST_SHAPES[7], COST_SHAPES[9]], ids=range(4))
 def test_equal_shapes_give_equal_transcripts(problem):
     shapes = []
     for seed in (1, 2):

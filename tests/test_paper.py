@@ -262,6 +262,6 @@ def test_bad_tables_are_refused_before_sharing(x, y, h, message):
 def test_sizes_that_cannot_be_exact_are_refused():
     with pytest.raises(errors.ExactnessError, match="at most 2,642,245 rows"):
         Problem(2_642_246, 1, 1, 8)
-    assert Problem(2_642_245, 1, 1, 8).cross_bits <= 127
+    assert Problem(2_642_245, 1, 1, 8).bounds.cross_bits <= 127
     with pytest.raises(errors.InputError, match="declare more"):
         check_table([[300, 1]], [0, 1], 1, value_bits=8)

@@ -5,23 +5,14 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from ..bench.complexity import draw, measure
-from ..bench.engine import bench_primitives, bench_sort
-from ..bench.learning import bench_learning
-from ..bench.report import RunFacts
-from ..bench.tables import as_markdown, run_tables
-from ..bench.tables import draw as draw_tables
-from ..bench.training import bench_train, random_table, read_table, train_once
-from ..bench.training import compare as compare_algorithms
-from ..parties import PartyProcesses
-from ..trees.problem import check_table
 from . import screen
+
+if TYPE_CHECKING:
+    from ..bench.report import RunFacts
 
 app = typer.Typer(
     help="Measure protocols on three real processes over mutual TLS on loopback.",
@@ -64,6 +55,9 @@ RepeatOption = Annotated[int, typer.Option(min=1, help="Runs; the best is shown.
 
 def print_facts(title: str, facts: RunFacts, as_json: bool) -> None:
     """Show one run's facts, as JSON or as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
     if as_json:
         print(json.dumps(facts.as_dict()))
         return
@@ -93,6 +87,8 @@ def sort(
     as_json: JsonOption = False,
 ) -> None:
     """Sort random keys stably; the permutation stays secret and is checked against the plaintext one afterwards."""
+    from ..bench.engine import bench_sort
+
     facts = bench_sort(rows, bits, network.value, method.value, repeat)
     print_facts(f"stable sort of {rows} keys of {bits} bits", facts, as_json)
     if not facts.correct:
@@ -107,6 +103,11 @@ def primitives(
     as_json: JsonOption = False,
 ) -> None:
     """Time, rounds and bytes of every primitive on vectors, and how many small rounds a second are possible."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..bench.engine import bench_primitives
+
     rows = bench_primitives(count, network.value, repeat)
     if as_json:
         print(json.dumps({"count": count, "network": network.value, "primitives": rows}))
@@ -148,6 +149,9 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train on a table; the revealed tree is compared with the plaintext twin's, node for node."""
+    from ..bench.training import bench_train, random_table, read_table
+    from ..bench.training import compare as compare_algorithms
+
     table = read_table(data) if data else random_table(rows, attrs, bits)
     declared = None if data else bits
     if compare:
@@ -166,6 +170,9 @@ def train(
 
 
 def _print_comparison(outcome: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title="both algorithms in one run")
     for column in ("", "fast", "paper", "ratio"):
         table.add_column(column, justify="right")
@@ -188,6 +195,11 @@ def learn(
     as_json: JsonOption = False,
 ) -> None:
     """Compare what classes, categories, weights, rules and regression cost, taking turns in one run."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..bench.learning import bench_learning
+
     found = bench_learning(rows, attrs, depth, bits, repeat)
     if as_json:
         print(json.dumps({name: facts.as_dict() for name, facts in found.items()}))
@@ -215,6 +227,13 @@ def profile(
     as_json: JsonOption = False,
 ) -> None:
     """Show where time, rounds and bytes go, by named step, at one party."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..bench.training import random_table, train_once
+    from ..parties import PartyProcesses
+    from ..trees.problem import check_table
+
     x, y, shape = check_table(*random_table(rows, attrs, 30), depth, 30)
     with PartyProcesses() as parties:
         train_once(parties, x, y, shape, algorithm.value)
@@ -240,6 +259,9 @@ def tables(
     as_json: JsonOption = False,
 ) -> None:
     """Run the paper's three tables again (height, rows, attributes) and write them beside the paper's figures."""
+    from ..bench.tables import as_markdown, run_tables
+    from ..bench.tables import draw as draw_tables
+
     screen.check_file(out)
     results = run_tables(algorithm.value, repeat, limit)
     out.write_text("# The paper's tables, run again\n\n" + as_markdown(results, algorithm.value))
@@ -253,6 +275,11 @@ def complexity(
     as_json: JsonOption = False,
 ) -> None:
     """Count non-free operations of the paper's method and of the two before it, and draw them."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..bench.complexity import draw, measure
+
     screen.check_file(picture)
     measured = measure()
     draw(measured, picture)

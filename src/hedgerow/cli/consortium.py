@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table as Screen
 
 from ..errors import InputError
-from ..service.clock import now
-from ..service.consortium import (
-    ROLES,
-    Address,
-    Consortium,
-    check_mark,
-    check_member,
-    expiry,
-    init_consortium,
-    load_certificate,
-    member_names,
-    read_consortium,
-    write_identity,
-)
-from ..service.consortium import revoke as revoke_certificates
-from ..transport import Authority
-from ..transport.certificate import Revocation, marks, party_name
 from . import screen
+
+if TYPE_CHECKING:
+    from ..service.consortium import Consortium
 
 app = typer.Typer(
     help="Make and look after keys, certificates and addresses of a consortium.",
@@ -39,6 +24,8 @@ Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
 
 
 def _member(text: str) -> tuple[str, tuple[str, ...]]:
+    from ..service.consortium import ROLES, check_member
+
     name, _, roles = text.partition(":")
     wanted = tuple(roles.split("+")) if roles else ROLES
     if not set(wanted) <= set(ROLES):
@@ -61,6 +48,9 @@ def init(
     Example: hedgerow consortium init c/ --party 10.0.0.1:8440:8450 --party 10.0.0.2:8440:8450
     --party 10.0.0.3:8440:8450 --member clinic:owner --member alice:analyst
     """
+    from ..service.consortium import Address, Consortium, init_consortium
+    from ..transport import Authority
+
     addresses = []
     for text in party:
         parts = text.rsplit(":", 2)
@@ -84,6 +74,11 @@ def init(
 @app.command(short_help="Who takes part, and until when.")
 def show(directory: Directory) -> None:
     """Who takes part, and until when certificates are valid."""
+    from rich.table import Table as Screen
+
+    from ..service.clock import now
+    from ..service.consortium import expiry, read_consortium
+
     consortium = read_consortium(directory / "consortium.toml")
     shown = Screen(title=f"consortium '{consortium.name}'")
     for heading in ("who", "role", "address", "certificate until", "days left"):
@@ -114,6 +109,12 @@ def renew(
 
     Hand out the new directory, and the new consortium.toml to everybody: parties read it as soon as it is there.
     """
+    from ..service.clock import now
+    from ..service.consortium import load_certificate, member_names, read_consortium, write_identity
+    from ..service.consortium import revoke as revoke_certificates
+    from ..transport import Authority
+    from ..transport.certificate import Revocation, marks, party_name
+
     consortium = read_consortium(directory / "consortium.toml")
     authority = Authority.load(directory / "authority" / "cert.pem", directory / "authority" / "key.pem")
     place = _place(consortium, directory, who)
@@ -151,6 +152,10 @@ def revoke(
     Hand consortium.toml out to all parties and members; parties read it as soon as it is there. A party or member that
     shall go on needs 'hedgerow consortium renew'.
     """
+    from ..service.consortium import check_mark, load_certificate, read_consortium
+    from ..service.consortium import revoke as revoke_certificates
+    from ..transport.certificate import Revocation, marks
+
     if bool(who) == bool(certificate):
         raise InputError("say whose certificate, or which one with --certificate")
     if who:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table as Screen
 
-from ..estimators.prepare import prepare
-from ..estimators.secret import train_secret
-from ..shares import RING64, seen_by_party, split
-from ..tables.frame import PlainTable
-from ..trees.rules import TrainingRules
 from . import screen
+
+if TYPE_CHECKING:
+    from rich.table import Table as Screen
 
 HEIGHT = 3
 
@@ -25,10 +21,17 @@ def demo(
     quiet: screen.Quiet = False,
 ) -> None:
     """Train on scikit-learn's breast-cancer table with three local parties over mutual TLS, and show everything."""
+    import numpy as np
+
     # Imported here, because scikit-learn takes a second that the other commands need not wait for.
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
     from sklearn.tree import DecisionTreeClassifier as PlainTree
+
+    from ..estimators.prepare import prepare
+    from ..estimators.secret import train_secret
+    from ..tables.frame import PlainTable
+    from ..trees.rules import TrainingRules
 
     screen.check_file(out)
     console = screen.out()
@@ -66,6 +69,11 @@ def demo(
 
 def _shares(x: Any, name: str) -> Screen:
     """The first values of a column beside what each party receives of them."""
+    import numpy as np
+    from rich.table import Table as Screen
+
+    from ..shares import RING64, seen_by_party, split
+
     parts = [seen_by_party(share) for share in split(x[0], RING64)]
     shown = Screen(title=f"column '{name}', first rows")
     shown.add_column("value (fixed point)", justify="right")

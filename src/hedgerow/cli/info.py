@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import platform
-import ssl
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
-from ..models import load_model
 from . import screen
 
 
@@ -26,6 +22,10 @@ def info(
 
 
 def _machine() -> dict[str, Any]:
+    import platform
+    import ssl
+    from importlib.metadata import version
+
     packages = ("numpy", "numba", "cryptography", "scikit-learn", "pyarrow")
     return {
         "hedgerow": __version__,
@@ -38,6 +38,8 @@ def _machine() -> dict[str, Any]:
 
 
 def _model(directory: Path) -> dict[str, Any]:
+    from ..models import load_model
+
     facts = load_model(directory)[0].facts
     return {
         "model": facts.identity,

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table as Screen
 
 from ..errors import InputError
-from ..estimators.prepare import most_bits, most_target_bits
-from ..estimators.weights import kept_weights, weight_bits
-from ..tables import (
-    Column,
-    NameKey,
-    Schema,
-    Table,
-    encode,
-    merge_schemas,
-    propose_category,
-    propose_column,
-    published,
-    read_schema,
-    write_book,
-)
-from ..tables.disclosure import category_refusal, class_refusal, key_warning
-from ..tables.rounding import rounding_notices
-from ..tables.schema import MAX_CLASSES, schema_text
-from ..trees.problem import Problem
+from ..tables import Column
 from . import screen
 from .reading import (
     Categories,
@@ -46,6 +26,9 @@ from .reading import (
     warn,
 )
 from .train import Regression, WeightColumn
+
+if TYPE_CHECKING:
+    from ..tables import Schema, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +65,9 @@ def inspect(
     whether values are missing, and the names of classes and categories, unless --name-key hides those. Columns whose
     values should not become public are refused, with what to do.
     """
+    from ..tables import NameKey, Schema, merge_schemas, read_schema, write_book
+    from ..tables.schema import schema_text
+
     screen.check_file(out, data)
     asked = category or []
     as_written = [*(name for name in asked if name != target), *(ignore or [])]
@@ -114,6 +100,16 @@ def inspect(
 
 def _look(table: Table, name: str, target: str | None, weight: str | None, regression: bool, asked: list[str]) -> _Look:
     """What becomes of one column."""
+    import numpy as np
+
+    from ..estimators.prepare import most_bits, most_target_bits
+    from ..estimators.weights import kept_weights, weight_bits
+    from ..tables import encode, propose_category, propose_column
+    from ..tables.disclosure import category_refusal, class_refusal, key_warning
+    from ..tables.rounding import rounding_notices
+    from ..tables.schema import MAX_CLASSES
+    from ..trees.problem import Problem
+
     values = table.columns[table.names.index(name)]
     if name == target and not regression:
         labels = table.column(name)
@@ -142,6 +138,10 @@ def _look(table: Table, name: str, target: str | None, weight: str | None, regre
 
 
 def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, as_json: bool) -> None:
+    from rich.table import Table as Screen
+
+    from ..tables import published
+
     known = {column.name: column for column in schema.columns} if schema is not None else {}
     rows: list[dict[str, Any]] = []
     for look in looks:
@@ -170,6 +170,8 @@ def _show(data: Path, table: Table, looks: list[_Look], schema: Schema | None, a
 def make_name_key(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
     """Make a key that no party ever sees: for 'inspect --name-key' (owners and analysts share it), or for
     'share --row-key' (owners alone)."""
+    from ..tables import NameKey
+
     if path.exists():
         raise InputError(f"{path} exists already: choose another place or remove it")
     screen.check_file(path)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table as Screen
 
 from ..errors import HedgerowError
-from ..service.client import Client
-from ..service.settings import PartySettings, read_settings
 from . import screen
+
+if TYPE_CHECKING:
+    from ..service.client import Client
+    from ..service.settings import PartySettings
 
 app = typer.Typer(help="Run one compute party.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,6 +22,9 @@ HERE = Path("party.toml")
 
 def _operator(config: Path) -> tuple[Client, PartySettings]:
     """A client that speaks as this party, to this party."""
+    from ..service.client import Client
+    from ..service.settings import read_settings
+
     settings = read_settings(config)
     return Client(settings.consortium_path, settings.identity), settings
 
@@ -33,6 +37,7 @@ def serve(config: Config = HERE) -> None:
     """
     # Imported here, because the web framework takes a second that the other commands need not wait for.
     from ..service.server import serve as run_server
+    from ..service.settings import read_settings
 
     run_server(read_settings(config))
 
@@ -41,6 +46,7 @@ def serve(config: Config = HERE) -> None:
 def audit(config: Config = HERE) -> None:
     """Check the chain of the audit log against what the other parties countersigned, and print it."""
     from ..service.heads import audit_path, verify_against_signatures
+    from ..service.settings import read_settings
 
     settings = read_settings(config)
     found, receipts = verify_against_signatures(settings)
@@ -73,6 +79,8 @@ def jobs(
 
 def show_jobs(found: list[dict[str, Any]], as_json: bool) -> None:
     """A table of jobs; a party that sees another state than the rest is named."""
+    from rich.table import Table as Screen
+
     if as_json:
         screen.print_json(found)
         return
@@ -109,6 +117,8 @@ def datasets(config: Config = HERE, as_json: screen.AsJson = False) -> None:
 
 def show_datasets(found: list[dict[str, Any]], as_json: bool) -> None:
     """A table of datasets."""
+    from rich.table import Table as Screen
+
     if as_json:
         screen.print_json(found)
         return
@@ -144,6 +154,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The tar file to write.")
     and never beside another party's.
     """
     from ..service.backup import back_up
+    from ..service.settings import read_settings
 
     size = back_up(read_settings(config), target)
     screen.notes().print(f"wrote {target} ({size:,} bytes)")
@@ -157,6 +168,7 @@ def restore(source: Annotated[Path, typer.Argument(help="A file of 'party backup
     shown by 'hedgerow party leftovers'. The other parties note in their audit logs that this one's log went back.
     """
     from ..service.backup import restore as put_back
+    from ..service.settings import read_settings
 
     put_back(read_settings(config), source)
     screen.notes().print("restored; start the party, then look at 'hedgerow party leftovers'")
@@ -192,6 +204,7 @@ def reseal(config: Config = HERE) -> None:
     there in the clear.
     """
     from ..service.consortium import encrypt_key
+    from ..service.settings import read_settings
     from ..service.vault import Vault, hold
 
     settings = read_settings(config)
@@ -231,6 +244,8 @@ def refuse(
 def _decide(
     job: str, config: Path | None, consortium: Path, identity: Path | None, days: int | None, refuse: bool
 ) -> None:
+    from ..service.client import Client
+
     if config is None and not consortium.exists() and HERE.exists():
         config = HERE
     client, party, who = Client(consortium, identity) if config is None else None, None, "you"

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table as Screen
 
 from ..errors import InputError
-from ..estimators.secret import SecretModel
-from ..models.facts import gaps_text
-from ..service.client import Client
-from ..service.remote_model import RemoteModel
-from ..tables import NameKey, Table, hide_table, read_book
 from . import screen
 from .reading import (
     DataFile,
@@ -34,6 +26,11 @@ from .reading import (
 )
 from .remote import IdentityDirectory
 
+if TYPE_CHECKING:
+    from ..estimators.secret import SecretModel
+    from ..service.remote_model import RemoteModel
+    from ..tables import Table
+
 ModelName = Annotated[str, typer.Argument(help="What 'hedgerow train --out' wrote, or a job of a consortium.")]
 ConsortiumOption = Annotated[Path | None, typer.Option(help="Use a model of this consortium.toml's parties.")]
 
@@ -42,6 +39,10 @@ def open_model(
     model: str, consortium: Path | None, identity: Path | None, names: list[Path] | None = None
 ) -> SecretModel | RemoteModel:
     """A local model by its directory, or a consortium's by its job; books of names give hashed names back."""
+    from ..estimators.secret import SecretModel
+    from ..service.client import Client
+    from ..tables import read_book
+
     found: SecretModel | RemoteModel
     if consortium is None and not Path(model).exists() and len(model) == 32:
         raise InputError(f"there is no directory {model}; for a model of a consortium say --consortium consortium.toml")
@@ -53,11 +54,15 @@ def open_model(
 
 def _hidden(secret: SecretModel | RemoteModel, table: Table, name_key: Path | None) -> Table:
     """The table with names hashed where the model knows hashes and the key is given."""
+    from ..tables import NameKey, hide_table
+
     return table if name_key is None else hide_table(table, secret.facts.schema, NameKey.read(name_key))
 
 
 def _rows(secret: SecretModel | RemoteModel, table: Table) -> list[Any]:
     """The columns a model needs; gaps that training did not know are told."""
+    from ..models.facts import gaps_text
+
     columns = table.declared(secret.facts.schema.attributes, gaps=True)
     gaps = secret.facts.unknown_gaps(columns)
     warn([gaps_text(gaps)] if gaps else [])
@@ -90,6 +95,8 @@ def predict(
 
     Example: hedgerow predict model/ new.csv --keep patient --out answers.csv
     """
+    import csv
+
     screen.check_file(out, data)
     secret = open_model(model, consortium, identity, names)
     texts = [*secret.facts.schema.category_names, *(keep or [])]
@@ -142,6 +149,9 @@ def evaluate(
 
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
+    import numpy as np
+    from rich.table import Table as Screen
+
     secret = open_model(model, consortium, identity, names)
     table = read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
     table = _hidden(secret, table, name_key)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table as Screen
 
 from ..errors import InputError
-from ..tables import NameKey, Publication, Reading, Schema, Table, hide_table, read_table
 from . import screen
+
+if TYPE_CHECKING:
+    from ..tables import Publication, Schema, Table
 
 MOST_SHOWN = 60
 """Columns shown one by one; of a wider table, those beyond are counted."""
@@ -54,6 +55,8 @@ def read(
     dates: Sequence[str] | None = None,
 ) -> Table:
     """Read a table as the options say; what was found out about its writing is told."""
+    from ..tables import Reading, read_table
+
     separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     patterns = dict(_date(text) for text in dates or [])
     table = read_table(data, Reading(header, separator, decimal, thousands, texts, patterns))
@@ -77,6 +80,8 @@ def check_columns(table: Table, chosen: Iterable[str], option: str, used: Collec
 
 def with_hashed_names(table: Table, schema: Schema | None, name_key: Path | None) -> Table:
     """The table with names hashed where a schema has hashes."""
+    from ..tables import NameKey, hide_table
+
     if schema is None:
         if name_key is not None:
             raise InputError("--name-key needs --schema: make one with 'hedgerow inspect --name-key'")
@@ -86,6 +91,8 @@ def with_hashed_names(table: Table, schema: Schema | None, name_key: Path | None
 
 def show_publications(publications: Sequence[Publication], what: str) -> None:
     """Show what becomes public, column by column, before it does."""
+    from rich.table import Table as Screen
+
     shown = Screen(title=what, title_justify="left")
     shown.add_column("column")
     shown.add_column("becomes public")

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from ..parties import Moment
-from ..service.client import Client, combination, training_request
-from ..service.consortium import read_toml
-from ..service.disclosure import OwnerRules
-from ..service.owner import rounding_of_table, row_order
-from ..tables import Table, published, read_schema
-from ..tables.names import NameKey
-from ..trees.rules import TrainingRules
 from . import screen
 from .party import show_datasets, show_jobs
 from .reading import (
@@ -32,6 +24,10 @@ from .reading import (
     with_hashed_names,
 )
 from .train import ClassWeights, LeastDecrease, LeastSplit, class_weights
+
+if TYPE_CHECKING:
+    from ..service.client import Client
+    from ..tables import Table
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -74,6 +70,12 @@ def share(
 
     Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
     """
+    from ..service.client import Client
+    from ..service.consortium import read_toml
+    from ..service.disclosure import OwnerRules
+    from ..service.owner import rounding_of_table
+    from ..tables import published, read_schema
+
     agreed = read_schema(schema)
     table = read(data, header, separator, decimal, thousands, agreed.category_names, date)
     table = with_hashed_names(table, agreed, name_key)
@@ -99,6 +101,9 @@ def share(
 
 def _alignment(table: Table, row_ids: str, row_key: Path | None, aligned: bool) -> str:
     """What a dataset says about the order of its rows."""
+    from ..service.owner import row_order
+    from ..tables.names import NameKey
+
     if not row_ids:
         if row_key is not None:
             raise InputError("--row-key needs --row-ids: the column that says which row is which")
@@ -121,12 +126,17 @@ def rules(
 
     docs/disclosure.md says what each rule prevents. Example: hedgerow rules clinic/claims rules.toml
     """
+    from ..service.client import Client
+    from ..service.consortium import read_toml
+
     Client(consortium, identity).set_rules(name, read_toml(file))
     screen.notes().print(f"the rules of '{name}' are set at all three parties")
 
 
 def uses(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """As a data owner: what used your data, how it ended, and what waits for your approval."""
+    from ..service.client import Client
+
     show_jobs(Client(consortium, identity).uses(), as_json)
 
 
@@ -136,6 +146,8 @@ def delete(
     identity: IdentityDirectory = None,
 ) -> None:
     """As an analyst: remove a model or a result of yours at all parties."""
+    from ..service.client import Client
+
     Client(consortium, identity).delete(identifier)
     screen.notes().print(f"{identifier} is removed")
 
@@ -149,6 +161,8 @@ def withdraw(
 
     Models trained before stay, and are marked. The name stays in the audit logs.
     """
+    from ..service.client import Client
+
     Client(consortium, identity).withdraw(name)
     screen.notes().print(f"'{name}' is withdrawn")
 
@@ -157,6 +171,8 @@ def datasets(
     consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
 ) -> None:
     """The datasets you own or may train on at all three parties."""
+    from ..service.client import Client
+
     show_datasets(Client(consortium, identity).datasets(), as_json)
 
 
@@ -187,6 +203,9 @@ def submit(
 
     Example: hedgerow submit --dataset clinic/claims+bank/claims --target y --max-depth 5
     """
+    from ..service.client import Client, combination, training_request
+    from ..trees.rules import TrainingRules
+
     client = Client(consortium, identity)
     names, combine = combination(dataset)
     given = class_weights(class_weight)
@@ -234,6 +253,8 @@ def _number(text: str) -> float:
 
 def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """Your jobs, as the parties in reach see them; where one sees another state, it is named."""
+    from ..service.client import Client
+
     show_jobs(Client(consortium, identity).jobs(), as_json)
 
 
@@ -241,6 +262,8 @@ def watch(
     job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
 ) -> None:
     """Follow a job to its end, with progress."""
+    from ..service.client import Client
+
     client = Client(consortium, identity)
     view = client.states(job)[0]
     ended = _follow(client, job, view["spec"].get("max_depth", 1), as_json)
@@ -252,11 +275,15 @@ def watch(
 
 def cancel(job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None) -> None:
     """Cancel a job at all parties."""
+    from ..service.client import Client
+
     Client(consortium, identity).cancel(job)
     screen.notes().print(f"{job} is cancelled")
 
 
 def _follow(client: Client, job: str, height: int, hidden: bool) -> Any:
+    from ..parties import Moment
+
     with screen.training_progress(height, hidden) as progress:
         said: list[str] = []
 

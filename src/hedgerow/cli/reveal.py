@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ..models.picture import FORMATS
 from . import screen
 from .predict import ConsortiumOption, ModelName, open_model
 from .reading import NameBooks
@@ -45,6 +44,8 @@ def reveal(
 
     Example: hedgerow reveal model/ --format png --out tree.png
     """
+    from ..models.picture import FORMATS
+
     screen.check_file(out or (Path(f"tree.{format.value}") if format.value in FORMATS else None))
     tree = open_model(model, consortium, identity, names).reveal(counts)
     if format.value in FORMATS:

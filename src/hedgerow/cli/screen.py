@@ -8,16 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from ..errors import InputError
-from ..parties import Moment
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from ..parties import Moment
 
 EXIT_CODES = {
     0: "success",
@@ -47,16 +48,22 @@ def visible(text: str) -> str:
 
 def safe(text: str) -> str:
     """Text from outside for a table or a remark: visible, and no markup."""
+    from rich.markup import escape
+
     return escape(visible(text))
 
 
 def out() -> Console:
     """Results go to standard output."""
+    from rich.console import Console
+
     return Console()
 
 
 def notes() -> Console:
     """Progress and remarks go to standard error, so that results can be piped."""
+    from rich.console import Console
+
     return Console(stderr=True)
 
 
@@ -122,6 +129,8 @@ WORDS = {
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     """Named facts, a line each, or as one JSON object."""
+    from rich.table import Table
+
     if as_json:
         print_json(facts)
         return
@@ -132,6 +141,8 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
 
 
 def _bar(hidden: bool) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     console = notes()
     columns = (
         TextColumn("{task.description}"),
@@ -147,6 +158,7 @@ def _bar(hidden: bool) -> Progress:
 @contextmanager
 def training_progress(height: int, hidden: bool) -> Iterator[Callable[[Moment], None]]:
     """A bar with layer, step, rounds and bytes; silent when standard error is no terminal."""
+
     total = SORT_WEIGHT + height * len(STEPS) + 1
     with _bar(hidden) as bar:
         task = bar.add_task("starting three parties", total=total, spent="")

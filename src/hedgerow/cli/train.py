@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from ..estimators.prepare import EncodedTable, prepare
-from ..estimators.secret import train_secret
-from ..tables import Schema, Table, read_schema
-from ..tables.frame import PlainTable
-from ..trees.rules import TrainingRules
 from . import screen
 from .reading import (
     Categories,
@@ -31,6 +26,11 @@ from .reading import (
     warn,
     with_hashed_names,
 )
+
+if TYPE_CHECKING:
+    from ..estimators.prepare import EncodedTable
+    from ..tables import Schema, Table
+    from ..tables.frame import PlainTable
 
 Regression = Annotated[bool, typer.Option("--regression", help="Estimate a number instead of a class.")]
 WeightColumn = Annotated[str | None, typer.Option(help="A column of numbers: secret weights of the rows.")]
@@ -93,6 +93,10 @@ def train(
 
     Example: hedgerow train patients.csv --target readmitted --max-depth 5 --out model/
     """
+    from ..estimators.prepare import prepare
+    from ..tables import read_schema
+    from ..trees.rules import TrainingRules
+
     screen.check_free(out)
     declared = read_schema(schema) if schema else None
     if declared and category:
@@ -120,6 +124,8 @@ def train(
 
 
 def _train_and_save(prepared: EncodedTable, out: Path, quiet: bool, as_json: bool) -> None:
+    from ..estimators.secret import train_secret
+
     started = time.perf_counter()
     with screen.training_progress(prepared.facts.problem.height, quiet or as_json) as progress:
         trained = train_secret(prepared, progress)
@@ -132,6 +138,8 @@ def _plain_table(
     table: Table, left_out: set[str | None], declared: Schema | None, category: list[str], numbers_only: bool
 ) -> PlainTable:
     """The attributes to learn from, as a schema says or as they are found."""
+    from ..tables.frame import PlainTable
+
     if declared:
         attributes = [column for column in declared.attributes if column.name not in left_out]
         return PlainTable([column.name for column in attributes], table.declared(attributes), [], category)
