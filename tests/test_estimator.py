@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_classifier
@@ -216,6 +218,8 @@ def test_labels_are_the_same_class_however_they_are_written():
 def test_parties_that_died_are_started_anew():
     x, y = np.arange(6).reshape(6, 1), [0, 0, 0, 1, 1, 1]
     model = hedgerow.DecisionTreeClassifier(max_depth=1).fit(x, y)
-    local_parties()._processes.processes[1].kill()
-    local_parties()._processes.processes[1].wait()
+    victim = psutil.Process(local_parties()._processes.pids[1])
+    victim.kill()
+    while victim.is_running():
+        time.sleep(0.01)
     assert model.predict(x).tolist() == y

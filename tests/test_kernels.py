@@ -90,7 +90,7 @@ def test_parting_keeps_every_item_in_its_bucket_whatever_the_bits(sizes, low, hi
 def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, monkeypatch):
     """Three processes start on an empty cache at the same time: one compiles, the others wait and load."""
     monkeypatch.setenv("HEDGEROW_CACHE_DIR", str(tmp_path))
-    command = [sys.executable, "-c", "import hedgerow.kernels"]
+    command = [sys.executable, "-c", "from hedgerow import kernels; kernels.load()"]
     started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     words = [process.communicate(timeout=200)[1] for process in started]
     assert all(process.returncode == 0 for process in started)

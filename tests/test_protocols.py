@@ -19,8 +19,8 @@ from hedgerow.protocols import (
 )
 from hedgerow.shares import RING32, Bits, Columns, split_bits
 from hedgerow.testing import RecordingTransport
-from hedgerow.testing.strategies import LENGTHS, numbers
 from operations import BOTH, FIVE, OPERATIONS, PAIR, SORTS, dealers, open_results, same, share_inputs
+from support.strategies import LENGTHS, numbers
 
 
 def draw_inputs(data, operation):

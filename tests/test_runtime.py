@@ -8,20 +8,20 @@ import pytest
 
 PROGRAM = """
 import numpy as np
-from hedgerow.parties import main as worker
+from hedgerow.parties import memory
 
 def take():
     arrays = [np.ones(40 << 20, np.uint8) for _ in range(5)]
-    return worker.resident_memory()
+    return memory.resident_memory()
 
-worker.keep_freed_memory()
-before, during = worker.resident_memory(), take()
-kept = worker.resident_memory()
-worker.return_memory()
-small = worker.resident_memory()
-worker.KEPT_BETWEEN_RUNS = 0
-worker.return_memory()
-print(*(size >> 20 for size in (during - before, kept - before, small - before, worker.resident_memory() - before)))
+memory.keep_freed_memory()
+before, during = memory.resident_memory(), take()
+kept = memory.resident_memory()
+memory.return_memory()
+small = memory.resident_memory()
+memory.KEPT_BETWEEN_RUNS = 0
+memory.return_memory()
+print(*(size >> 20 for size in (during - before, kept - before, small - before, memory.resident_memory() - before)))
 """
 
 

@@ -24,7 +24,7 @@ from operations import dealers
 SHORT = Timeouts(seconds=1.0)
 
 
-def open_transports(identities=None, patience=SHORT, network=None, agreements=None, servers=None):
+def open_transports(identities=None, timeouts=SHORT, network=None, agreements=None, servers=None):
     """Three connected socket transports in this process, or the errors the parties met."""
     servers = servers or [listen(("127.0.0.1", 0)) for _ in range(3)]
     addresses = [server.getsockname() for server in servers]
@@ -34,7 +34,7 @@ def open_transports(identities=None, patience=SHORT, network=None, agreements=No
     def open_one(party):
         identity = identities[party] if identities else None
         try:
-            outcome[party] = connect(party, servers[party], addresses, agreements[party], identity, patience, network)
+            outcome[party] = connect(party, servers[party], addresses, agreements[party], identity, timeouts, network)
         except errors.PeerError as error:
             outcome[party] = error
 
@@ -56,7 +56,7 @@ def identities(tmp_path_factory):
 @pytest.fixture(params=["memory", "tcp", "tls"])
 def transports(request, identities):
     if request.param == "memory":
-        return ThreadParties(patience=SHORT).transports
+        return ThreadParties(timeouts=SHORT).transports
     return open_transports(identities if request.param == "tls" else None)
 
 
@@ -180,8 +180,8 @@ def test_a_dying_peer_is_named_by_everyone(identities):
 
 
 def test_a_killed_process_is_named():
-    with PartyProcesses(patience=Timeouts(seconds=3)) as parties:
-        victim = parties.processes[1].pid
+    with PartyProcesses(timeouts=Timeouts(seconds=3)) as parties:
+        victim = parties.pids[1]
         timer = threading.Timer(0.5, os.kill, (victim, signal.SIGKILL))
         timer.start()
         started = time.monotonic()
@@ -350,7 +350,7 @@ def test_nobody_answers():
     address = closed.getsockname()
     closed.close()
     with pytest.raises(errors.PeerUnreachable, match="party 0"):
-        connect(1, server, [address] * 3, SessionTerms(bytes(16), bytes(32)), patience=Timeouts(seconds=0.5))
+        connect(1, server, [address] * 3, SessionTerms(bytes(16), bytes(32)), timeouts=Timeouts(seconds=0.5))
 
 
 @pytest.mark.parametrize("words", [b"", b"hello?\r\n\r\n" * 10])
@@ -457,7 +457,7 @@ def test_an_error_of_our_own_reaches_the_others():
         ctx.pass_left(np.zeros(4, np.uint8))
 
     with pytest.raises(RuntimeError, match="disk full"):
-        ThreadParties(patience=SHORT).run(program)
+        ThreadParties(timeouts=SHORT).run(program)
 
 
 def test_header_round_trip():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy import lazy_names
 
 if TYPE_CHECKING:
     from .errors import (
@@ -37,19 +38,16 @@ __all__ = [
     "write_schema",
 ]
 
-_HOMES = {
-    **dict.fromkeys(("DecisionTreeClassifier", "DecisionTreeRegressor"), "hedgerow.estimators"),
-    **dict.fromkeys(("dump", "load"), "hedgerow.estimators.file"),
-    **dict.fromkeys(("Column", "Schema", "read_schema", "write_schema"), "hedgerow.tables"),
-    **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Warning"))), "hedgerow.errors"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when first asked for: estimators bring scikit-learn and the compiled kernels with them."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'hedgerow' has no attribute '{name}'")
+# Estimators bring scikit-learn with them, tables pyarrow.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        **dict.fromkeys(("DecisionTreeClassifier", "DecisionTreeRegressor"), "estimators"),
+        **dict.fromkeys(("dump", "load"), "estimators.file"),
+        **dict.fromkeys(("Column", "Schema", "read_schema", "write_schema"), "tables.schema"),
+        **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Warning"))), "errors"),
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ import threading
 import traceback
 
 from ..errors import HedgerowError, PeerError
+from ..extras import missing_extra
 
 PATIENCE = 0.7
 """Seconds an interrupted command has to end by itself."""
@@ -64,6 +65,8 @@ def _judge(error: BaseException) -> tuple[str, int]:
             return "interrupted", 130
         case PeerError():
             return _visible(error), 4
+        case ModuleNotFoundError() if (word := missing_extra(error)) is not None:
+            return word, 3
         case HedgerowError():
             return _visible(error), 3
         case OSError():

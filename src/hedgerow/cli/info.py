@@ -52,3 +52,8 @@ def _model(directory: Path) -> dict[str, Any]:
         **({} if facts.problem.regression else {"classes": list(facts.classes)}),
         "attributes": facts.attribute_names,
     }
+
+
+def print_version() -> None:
+    """Print the version."""
+    print(__version__)

@@ -106,7 +106,6 @@ def train(
     texts = declared.category_names if declared else [name for name in category or [] if name != target]
     table = read(data, header, separator, decimal, thousands, [*texts, *(ignore or [])], date)
     table = with_hashed_names(table, declared, name_key)
-    labels = table.column(target)
     check_columns(table, ignore or [], "ignored", (target, weight))
     check_columns(table, category or [], "a category", (weight,))
     if declared and weight is None and declared.weight is not None:
@@ -117,7 +116,7 @@ def train(
         regression or _estimates(declared),
     )  # fmt: skip
     weights = None if weight is None else table.column(weight)
-    prepared = prepare(plain, target, labels, rules, declared, weights)
+    prepared = prepare(plain, target, table.column(target), rules, declared, weights)
     show_publications(prepared.publications, f"{data}: {len(table):,} rows")
     warn([*prepared.keys, *prepared.roundings])
     _train_and_save(prepared, out, quiet, as_json)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..lazy import lazy_names
 from ..trees.rules import TrainingRules
 from .prepare import EncodedTable, prepare
 from .secret import SecretModel, train_secret
@@ -23,11 +23,5 @@ __all__ = [
     "train_secret",
 ]
 
-_HOMES = {"DecisionTreeClassifier": ".classifier", "DecisionTreeRegressor": ".regressor"}
-
-
-def __getattr__(name: str) -> Any:
-    """Estimators are loaded when first asked for: they bring scikit-learn with them."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+# They bring scikit-learn with them.
+__getattr__ = lazy_names(__name__, {"DecisionTreeClassifier": "classifier", "DecisionTreeRegressor": "regressor"})

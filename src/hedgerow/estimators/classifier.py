@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..service.remote_model import RemoteModel
 from ..trees.rules import TrainingRules
 from .secret import SecretModel
 from .tree import SecretTree
+
+if TYPE_CHECKING:
+    from ..service.remote_model import RemoteModel
 
 
 class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]

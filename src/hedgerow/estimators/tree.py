@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,10 @@ from sklearn.utils.validation import (
 )
 
 from ..errors import InputError, MissingValueWarning, PublicationWarning, RoundingWarning
+from ..extras import needs_extra
 from ..models import RevealedTree
 from ..models.facts import gaps_text
 from ..parties import Moment
-from ..service.client import Client, combination
-from ..service.remote_model import RemoteModel
 from ..tables import Schema, read_schema
 from ..tables.frame import (
     Aside,
@@ -46,6 +45,9 @@ from ..tables.schema import check_names
 from ..trees.rules import TrainingRules
 from .prepare import EncodedTable, prepare
 from .secret import SecretModel, train_secret
+
+if TYPE_CHECKING:
+    from ..service.remote_model import RemoteModel
 
 Values = npt.NDArray[Any]
 log = logging.getLogger("hedgerow")
@@ -152,6 +154,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         if self.consortium is None:
             raise InputError("fit_dataset needs the parameter 'consortium': the path of a consortium.toml")
         rules = self._rules()
+        with needs_extra():
+            from ..service.client import Client, combination
         client = Client(Path(self.consortium), Path(self.identity) if self.identity is not None else None)
         names, combine = combination(dataset)
         job = client.train(names, target, combine=combine, **rules.public())
@@ -241,7 +245,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     def save(self, directory: Any) -> None:
         """Write one private directory for every party's shares."""
         check_is_fitted(self, "model_")
-        if isinstance(self.model_, RemoteModel):
+        if not isinstance(self.model_, SecretModel):
             raise InputError("the consortium's parties keep this model; there is nothing to save here")
         self.model_.save(Path(directory))
 

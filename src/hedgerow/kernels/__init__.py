@@ -1,8 +1,46 @@
-"""Numba kernels: arrays in, arrays out; no I/O, no keys, no knowledge of who the parties are."""
+"""Numba kernels: arrays in, arrays out; no I/O, no keys, no knowledge of who the parties are.
 
-from .compile import compiling
+The modules are loaded together, when the first kernel is called: who only splits and joins shares needs none of them,
+and Numba with all machine code takes most of a second.
+"""
 
-with compiling():
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
     from . import bits, chunk, order, permute, product, ring, word128
 
 __all__ = ["bits", "chunk", "order", "permute", "product", "ring", "word128"]
+
+
+class _Waiting:
+    """Stands for a module until a kernel of it is called."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, kernel: str) -> Any:
+        load()
+        found = getattr(importlib.import_module(f".{self._name}", __package__), kernel)
+        # From now on the attribute is found without asking.
+        setattr(self, kernel, found)
+        return found
+
+
+@cache
+def load() -> None:
+    """Load all kernels, or compile them."""
+    from .compile import compiling
+
+    with compiling():
+        for name in __all__:
+            importlib.import_module(f".{name}", __package__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return _Waiting(name)
+    raise AttributeError(f"module 'hedgerow.kernels' has no attribute '{name}'")

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..extras import needs_extra
 from ..reference.node import Leaf, Node, Split
 from ..tables import Column
 from ..tables.fixed import at_most, is_missing_test, threshold_text, threshold_units
@@ -186,7 +187,8 @@ class RevealedTree:
 
         The file is written as ``format`` says (png, svg or pdf), or as its name ends.
         """
-        from .picture import draw_tree
+        with needs_extra():
+            from .picture import draw_tree
 
         return draw_tree(self, self._caption, path, ax, format)
 
@@ -277,10 +279,8 @@ class RevealedTree:
 
     def to_onnx(self) -> bytes:
         """The tree as an ONNX model, through ``skl2onnx`` (``pip install hedgerow[onnx]``)."""
-        try:
+        with needs_extra():
             from skl2onnx import to_onnx
-        except ImportError:
-            raise InputError("ONNX needs the package skl2onnx: pip install 'hedgerow[onnx]'") from None
         example = np.zeros((1, len(self.facts.attribute_names)), np.float32)
         converted: bytes = to_onnx(self.to_sklearn(), example, options={"zipmap": False}).SerializeToString()
         return converted

@@ -1,7 +1,14 @@
-"""Running programs at three real party processes on this machine."""
+"""Running programs at three parties on this machine: as real processes, or as threads for tests."""
 
-from .local import Outcome, ProcessParties, RowProgress, local_parties
-from .process import Moment, PartyProcesses, PartyReport, Progress
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .local import Outcome, ProcessParties, RowProgress, local_parties
+    from .process import Moment, PartyProcesses, PartyReport, Progress
 
 __all__ = [
     "Moment",
@@ -13,3 +20,11 @@ __all__ = [
     "RowProgress",
     "local_parties",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        **dict.fromkeys(("Outcome", "ProcessParties", "RowProgress", "local_parties"), "local"),
+        **dict.fromkeys(("Moment", "PartyProcesses", "PartyReport", "Progress"), "process"),
+    },
+)

@@ -1,70 +1,38 @@
-"""One party as a process of its own: ``python -m hedgerow.parties.main <descriptor>``.
+"""Three parties on this machine: ``python -m hedgerow.parties.main <descriptor> <descriptor> <descriptor>``.
 
-The descriptor is the child's end of a socket pair to the process that started it; only that process, the owner of this
-party, is spoken to with pickled objects. Peers are spoken to with frames of fixed layout only.
+One process loads what parties need and then forks into three, so that starting them costs as much as starting one. Each
+descriptor is a party's end of a socket pair to the process that started them; only that process, the owner of these
+parties, is spoken to with pickled objects. Peers are spoken to with frames of fixed layout only. No key is drawn before
+the fork.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
-import resource
+import os
 import signal
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..engine import Context
 from ..errors import HedgerowError, PeerError
 from ..transport import Meter, Transport, connect, listen
-
-KEPT_BETWEEN_RUNS = 1 << 30
-"""Bytes above which a party does not hold on to memory between runs."""
+from . import program as _loaded_once_for_all  # noqa: F401
+from .memory import keep_freed_memory, peak_memory_mb, return_memory
 
 
 def resolve(name: str) -> Any:
     """The object behind ``package.module:function``."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
-
-
-def peak_memory_mb() -> float:
-    """The largest resident size this process ever had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def keep_freed_memory() -> None:
-    """Ask glibc to reuse freed blocks instead of returning them to the system.
-
-    Protocols allocate and free the same large arrays again and again; fresh pages for each cost a third of a sort, and
-    of every layer of a large table. Blocks above 32 MB are reused only if none is mapped on its own. To be called
-    before there are other threads.
-    """
-    trim_threshold, top_pad, most_mapped = -1, -2, -4
-    with contextlib.suppress(OSError, AttributeError):
-        libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(most_mapped, 0)
-        libc.mallopt(trim_threshold, -1)
-        libc.mallopt(top_pad, 64 << 20)
-
-
-def return_memory() -> None:
-    """Give freed memory back after a run that took much of it; a small run's is kept for the next one."""
-    with contextlib.suppress(OSError, AttributeError):
-        if resident_memory() > KEPT_BETWEEN_RUNS:
-            gc.collect()
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def resident_memory() -> int:
-    """Bytes of memory this process has now, as Linux counts them."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _run_one(
@@ -105,20 +73,15 @@ def _token() -> list[Any]:
     return [np.zeros(1, np.uint8) for _ in range(4)]
 
 
-def main(descriptor: int) -> None:
-    """Connect to the peers as told by the owner, then run programs until the owner hangs up."""
-    # Should Ctrl-C reach this process after all: its owner decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    keep_freed_memory()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+def serve(descriptor: int) -> None:
+    """One party: connect to the peers as told by the owner, then run programs until the owner hangs up."""
     owner = Connection(descriptor)
     server = listen(("127.0.0.1", 0))
-    owner.send(server.getsockname())
-    party, addresses, agreement, identity, patience, network = owner.recv()
+    owner.send((os.getpid(), server.getsockname()))
+    party, addresses, terms, identity, timeouts, network = owner.recv()
     try:
-        transport = connect(party, server, addresses, agreement, identity, patience, network)
-        ctx = Context.establish(transport, agreement.session)
+        transport = connect(party, server, addresses, terms, identity, timeouts, network)
+        ctx = Context.establish(transport, terms.session)
     except HedgerowError as error:
         owner.send(("error", error))
         return
@@ -135,7 +98,43 @@ def main(descriptor: int) -> None:
         return_memory()
 
 
+@contextlib.contextmanager
+def _without_scipy() -> Iterator[None]:
+    """Let Numba not find SciPy, whose linear algebra it would load for kernels that have none: a fifth of a second."""
+    sys.modules.setdefault("scipy", None)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if sys.modules["scipy"] is None:
+            del sys.modules["scipy"]
+
+
+def main(descriptors: Sequence[int]) -> None:
+    """Load everything, fork into three parties, and wait until they have ended."""
+    # Should Ctrl-C reach these processes after all: their owner decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
+    with _without_scipy():
+        kernels.load()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    for own in descriptors:
+        if os.fork() == 0:
+            for other in descriptors:
+                if other != own:
+                    os.close(other)
+            # An owner that is gone has no use for words.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
+                serve(own)
+            os._exit(0)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    for _ in descriptors:
+        os.wait()
+    # There is nothing to tidy up, and Numba takes its time.
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    # An owner that is gone has no use for words.
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
-        main(int(sys.argv[1]))
+    main([int(descriptor) for descriptor in sys.argv[1:]])

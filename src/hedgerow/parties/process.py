@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +17,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .. import kernels as _compiled_before_the_parties_start  # noqa: F401
 from ..errors import PeerDisconnected, PeerError
 from ..transport import NETWORKS, Meter, SessionTerms, Timeouts, make_identities
 
@@ -46,55 +46,59 @@ Progress = Callable[[Moment], None]
 
 
 _running: set[subprocess.Popen[bytes]] = set()
-"""Party processes of this process that were not ended yet."""
+"""Party processes of this process that were not ended yet; each leads a group of three parties."""
 
 
 def end_all() -> None:
     """End all party processes of this process at once."""
     for process in list(_running):
-        process.kill()
+        _kill_group(process)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 class PartyProcesses:
     """A context manager that starts three party processes and stops them again.
 
     ``run`` takes a module-level function ``program(ctx, …)`` and, for every further parameter, three values, one for
-    each party. The processes are children of this one and trust it alone; towards each other they are ordinary peers.
+    each party. The processes descend from this one and trust it alone; towards each other they are ordinary peers.
     """
 
     def __init__(
-        self, tls: bool = True, network: str = "loopback", patience: Timeouts | None = None, configuration: bytes = b""
+        self, tls: bool = True, network: str = "loopback", timeouts: Timeouts | None = None, configuration: bytes = b""
     ) -> None:
         if network not in NETWORKS:
             raise ValueError(f"unknown network '{network}'; choose one of {', '.join(NETWORKS)}")
+        self.owners: list[Connection] = []
+        self._process = self._start()
         self._directory = tempfile.TemporaryDirectory(prefix="hedgerow-")
         identities = make_identities(Path(self._directory.name)) if tls else [None] * 3
-        agreement = SessionTerms(secrets.token_bytes(16), configuration.ljust(32, b"\0")[:32])
-        patience = patience or Timeouts()
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.owners: list[Connection] = []
+        terms = SessionTerms(secrets.token_bytes(16), configuration.ljust(32, b"\0")[:32])
         try:
-            for _ in range(3):
-                self._start()
-            addresses = [owner.recv() for owner in self.owners]
+            self.pids, addresses = zip(*(owner.recv() for owner in self.owners), strict=True)
             for party, owner in enumerate(self.owners):
-                owner.send((party, addresses, agreement, identities[party], patience, NETWORKS[network]))
+                owner.send((party, addresses, terms, identities[party], timeouts or Timeouts(), NETWORKS[network]))
             for reply in self._replies():
                 assert reply == ("ready",)
         except BaseException:
             self.abandon()
             raise
 
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
+    def _start(self) -> subprocess.Popen[bytes]:
+        pairs = [socket.socketpair() for _ in range(3)]
+        descriptors = [theirs.fileno() for _, theirs in pairs]
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
-        command = [sys.executable, "-m", "hedgerow.parties.main", str(theirs.fileno())]
+        command = [sys.executable, "-m", "hedgerow.parties.main", *map(str, descriptors)]
         # In a session of its own: Ctrl-C at a terminal is for the process that owns the parties, not for them.
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True)
+        process = subprocess.Popen(command, pass_fds=descriptors, env=environment, start_new_session=True)
         _running.add(process)
-        self.processes.append(process)
-        theirs.close()
-        self.owners.append(Connection(ours.detach()))
+        for ours, theirs in pairs:
+            theirs.close()
+            self.owners.append(Connection(ours.detach()))
+        return process
 
     def _replies(self, progress: Progress | None = None) -> list[tuple[Any, ...]]:
         """One reply of every party; the most telling error is raised after all have answered."""
@@ -133,27 +137,25 @@ class PartyProcesses:
 
     @property
     def alive(self) -> bool:
-        """Whether all three processes run."""
-        return all(process.poll() is None for process in self.processes)
+        """Whether all three processes run. One that ended while nothing was asked of it has hung up."""
+        return self._process.poll() is None and not any(owner.poll() for owner in self.owners)
 
     def close(self) -> None:
         """Hang up; the parties end by themselves, or are ended after a moment."""
         for owner in self.owners:
             with contextlib.suppress(OSError):
                 owner.close()
-        for process in self.processes:
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            _running.discard(process)
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            _kill_group(self._process)
+            self._process.wait()
+        _running.discard(self._process)
         self._directory.cleanup()
 
     def abandon(self) -> None:
         """End the parties at once, in the middle of whatever they do."""
-        for process in self.processes:
-            process.kill()
+        _kill_group(self._process)
         self.close()
 
     def __enter__(self) -> PartyProcesses:

@@ -52,10 +52,10 @@ class ThreadParties:
     """Runs programs at three in-process parties and keeps their transports for inspection."""
 
     def __init__(
-        self, network: MemoryNetwork | None = None, patience: Timeouts | None = None, shape: Network | None = None
+        self, network: MemoryNetwork | None = None, timeouts: Timeouts | None = None, shape: Network | None = None
     ) -> None:
         network = network or MemoryNetwork()
-        self.transports = [MemoryTransport(party, network, patience, shape) for party in range(3)]
+        self.transports = [MemoryTransport(party, network, timeouts, shape) for party in range(3)]
 
     def run(self, program: Program, *arguments: Sequence[Any]) -> list[Any]:
         """Each argument is a sequence of three: one entry for each party."""

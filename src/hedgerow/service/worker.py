@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels as _compiled_first  # noqa: F401
+from .. import kernels
 from ..engine import Context
 from ..errors import HedgerowError, PeerError
 from ..models import ModelFacts, PartyModel
-from ..parties.main import keep_freed_memory
+from ..parties.memory import keep_freed_memory
 from ..parties.program import run_evaluation, run_labels, run_probabilities, run_training, run_withholding
 from ..shares import Numbers
 from ..shares.stored import to_arrays
@@ -81,6 +81,7 @@ def tell(**facts: Any) -> None:
 def main(directory: Path, descriptor: int) -> None:
     """Connect to the other parties and run the job."""
     keep_freed_memory()
+    kernels.load()
     end_with_the_service()
     job = json.loads((directory / "job.json").read_text())
     secret = json.loads(sys.stdin.readline())
@@ -90,12 +91,12 @@ def main(directory: Path, descriptor: int) -> None:
         consortium = read_consortium(Path(job["consortium"]))
         identity = load_identity(Path(job["identity"]), consortium.revoked, seal.passphrases)
         addresses = [(host, port) for host, port in job["addresses"]]
-        agreement = SessionTerms(session, bytes.fromhex(job["configuration"]))
+        terms = SessionTerms(session, bytes.fromhex(job["configuration"]))
         acceptor = PassedSockets(socket.socket(fileno=descriptor))
-        patience = Timeouts(job["patience"])
+        timeouts = Timeouts(job["patience"])
         key, party = bytes.fromhex(secret["gate_key"]), job["party"]
         prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
-        transport = connect(party, acceptor, addresses, agreement, identity, patience, prefaces=prefaces)
+        transport = connect(party, acceptor, addresses, terms, identity, timeouts, prefaces=prefaces)
         try:
             _run(Context.establish(transport, session), job, directory, Vault(Path(job["vault"]), seal))
         except BaseException as error:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from .digits import decimal_text
 from .moment import KEPT, coarsest_unit, moment_text, units_since_epoch
 from .schema import MAX_BITS, MAX_CATEGORIES, MICROSECONDS, UNITS, Column, class_key, is_hash
 
@@ -343,12 +344,6 @@ def kept_squared(column: Column, text: str) -> str:
     if column.kind != "target":
         return text
     return decimal_text(Decimal(text).scaleb(2 * column.decimals))
-
-
-def decimal_text(number: Decimal) -> str:
-    """Every digit of a decimal number, without exponent and needless zeros."""
-    text = f"{number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def threshold_units(column: Column, threshold: int) -> float:

@@ -51,7 +51,7 @@ class Timeouts:
 
 
 @dataclass(slots=True)
-class Shape:
+class LinkShaping:
     """A link's one-way delay in seconds and bandwidth in bytes per second, for measuring other networks here.
 
     The sender computes when its message would have arrived and writes that moment into the header; the receiver does
@@ -75,9 +75,9 @@ class Network:
     delay: float
     bandwidth: float
 
-    def link(self) -> Shape:
+    def link(self) -> LinkShaping:
         """Fresh shaping state for one direction of one link."""
-        return Shape(self.delay, self.bandwidth)
+        return LinkShaping(self.delay, self.bandwidth)
 
 
 NETWORKS: dict[str, Network | None] = {

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ..errors import MalformedMessage, PeerTimeout, RunAborted
-from .base import PARTIES, Message, Network, Shape, Timeouts, Transport, sleep_until
+from .base import PARTIES, LinkShaping, Message, Network, Timeouts, Transport, sleep_until
 from .frame import HEADER_BYTES, Header, Kind, check_data, data_header
 
 Frame = bytes
@@ -34,14 +34,14 @@ class MemoryTransport(Transport):
     """One party's end of a :class:`MemoryNetwork`."""
 
     def __init__(
-        self, party: int, network: MemoryNetwork, patience: Timeouts | None = None, shape: Network | None = None
+        self, party: int, network: MemoryNetwork, timeouts: Timeouts | None = None, shape: Network | None = None
     ) -> None:
         super().__init__(party)
         self.network = network
-        self.patience = patience or Timeouts()
+        self.timeouts = timeouts or Timeouts()
         self.sent = dict.fromkeys((self.left, self.right), 0)
         self.taken = dict.fromkeys((self.left, self.right), 0)
-        self.shapes: dict[int, Shape] = {p: shape.link() for p in (self.left, self.right)} if shape else {}
+        self.shapes: dict[int, LinkShaping] = {p: shape.link() for p in (self.left, self.right)} if shape else {}
 
     def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
         for peer, message in sends:
@@ -53,14 +53,14 @@ class MemoryTransport(Transport):
             self._take(peer, step, message)
 
     def _take(self, peer: int, step: str, message: Message) -> None:
-        deadline = time.monotonic() + self.patience.allowance(message.nbytes)
+        deadline = time.monotonic() + self.timeouts.allowance(message.nbytes)
         blamed = peer
         while True:
             try:
-                frame = self.network.queues[peer, self.party].get(timeout=self.patience.seconds / 8)
+                frame = self.network.queues[peer, self.party].get(timeout=self.timeouts.seconds / 8)
             except queue.Empty:
                 if time.monotonic() > deadline:
-                    problem = f"sent nothing for {self.patience.seconds:g} s"
+                    problem = f"sent nothing for {self.timeouts.seconds:g} s"
                     raise PeerTimeout(blamed, step, problem) from None
                 waiting = Header(Kind.WAITING, peer, 0, 0, 0)
                 self.network.queues[self.party, 3 - self.party - peer].put(waiting.pack())
@@ -79,7 +79,7 @@ class MemoryTransport(Transport):
             self.taken[peer] += 1
             message.fill(memoryview(frame)[HEADER_BYTES:])
             if self.shapes:
-                sleep_until(header.not_before, peer, step, self.patience.allowance(message.nbytes))
+                sleep_until(header.not_before, peer, step, self.timeouts.allowance(message.nbytes))
             return
 
     def abort(self, culprit: int) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import HandshakeMismatch, MalformedMessage, PeerError, PeerTimeout, PeerUnreachable
-from .base import PARTIES, Message, Network, Shape, Timeouts, Transport, sleep_until
+from .base import PARTIES, LinkShaping, Message, Network, Timeouts, Transport, sleep_until
 from .certificate import Identity, party_name, tls_reason
 from .frame import HEADER_BYTES, Header, Kind
 from .link import JOIN_BELOW, Link
@@ -57,11 +57,11 @@ class SessionTerms:
 class SocketTransport(Transport):
     """One party's two connections. Plain TCP hides nothing from the network: use TLS outside of one machine."""
 
-    def __init__(self, party: int, links: dict[int, Link], patience: Timeouts, network: Network | None = None) -> None:
+    def __init__(self, party: int, links: dict[int, Link], timeouts: Timeouts, network: Network | None = None) -> None:
         super().__init__(party)
         self.links = links
-        self.patience = patience
-        self.shapes: dict[int, Shape] = {peer: network.link() for peer in links} if network else {}
+        self.timeouts = timeouts
+        self.shapes: dict[int, LinkShaping] = {peer: network.link() for peer in links} if network else {}
         self.poll = select.poll()
 
     def _exchange(self, step: str, sends: list[tuple[int, Message]], takes: list[tuple[int, Message]]) -> None:
@@ -74,10 +74,10 @@ class SocketTransport(Transport):
             self.links[peer].expect(step, message)
             largest = max(largest, message.nbytes)
         if largest >= JOIN_BELOW or not self._quick(step, takes):
-            self._pump(step, time.monotonic() + self.patience.allowance(largest))
+            self._pump(step, time.monotonic() + self.timeouts.allowance(largest))
         if self.shapes:
             for peer, _ in takes:
-                sleep_until(self.links[peer].arrival, peer, step, self.patience.allowance(largest))
+                sleep_until(self.links[peer].arrival, peer, step, self.timeouts.allowance(largest))
 
     def _quick(self, step: str, takes: list[tuple[int, Message]]) -> bool:
         """A round of small messages: write, then look again and again for a moment before going to sleep.
@@ -108,7 +108,7 @@ class SocketTransport(Transport):
             link.flush(step)
         for link in links:
             link.fill_buffered(step)
-        beat = self.patience.seconds / 8
+        beat = self.timeouts.seconds / 8
         next_beat = time.monotonic() + beat
         while open_links := [link for link in links if link.outgoing or link.target is not None]:
             for link in links:
@@ -148,15 +148,15 @@ class SocketTransport(Transport):
 
     def _late(self, open_links: Sequence[Link], step: str) -> PeerTimeout:
         """The error for a round that was not complete in time, naming the party everybody waits for."""
-        recent = time.monotonic() - self.patience.seconds / 4
+        recent = time.monotonic() - self.timeouts.seconds / 4
         for link in open_links:
             if link.waits_for == self._other(link.peer) and link.heard_at > recent:
                 blamed = self._other(link.peer)
-                problem = f"kept party {link.peer} and so this one waiting for {self.patience.seconds:g} s"
+                problem = f"kept party {link.peer} and so this one waiting for {self.timeouts.seconds:g} s"
                 return PeerTimeout(blamed, step, problem)
         stuck = open_links[0]
         doing = "sent nothing (or too little)" if stuck.target is not None else "took no data"
-        return PeerTimeout(stuck.peer, step, f"{doing} for {self.patience.seconds:g} s")
+        return PeerTimeout(stuck.peer, step, f"{doing} for {self.timeouts.seconds:g} s")
 
     def abort(self, culprit: int) -> None:
         """Tell both neighbours who is at fault, give them a moment to read it, then close."""
@@ -199,7 +199,7 @@ def connect(
     addresses: Sequence[tuple[str, int]],
     agreement: SessionTerms,
     identity: Identity | None = None,
-    patience: Timeouts | None = None,
+    timeouts: Timeouts | None = None,
     network: Network | None = None,
     prefaces: Mapping[int, bytes] | None = None,
 ) -> SocketTransport:
@@ -209,8 +209,8 @@ def connect(
     when dialling a peer, for one that serves several runs on one port. With an identity every connection is mutual
     TLS 1.3 and the peer's certificate must carry its party name.
     """
-    patience = patience or Timeouts()
-    deadline = time.monotonic() + patience.seconds
+    timeouts = timeouts or Timeouts()
+    deadline = time.monotonic() + timeouts.seconds
     links: dict[int, Link] = {}
     try:
         for peer in range(party):
@@ -225,7 +225,7 @@ def connect(
             link.sock.close()
         raise
     ordered = {peer: links[peer] for peer in sorted(links)}
-    return SocketTransport(party, ordered, patience, network)
+    return SocketTransport(party, ordered, timeouts, network)
 
 
 def _prepare(sock: socket.socket, deadline: float) -> None:

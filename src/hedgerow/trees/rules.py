@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..tables.fixed import decimal_text
+from ..tables.digits import decimal_text
 from .problem import Problem
 
 ALGORITHMS = ("fast", "paper")
