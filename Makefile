@@ -2,15 +2,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all coverage lint docs bench clean
 
-$(VENV)/ready: pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+$(VENV)/demo-ready: pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable '.[plot]'
 	touch $@
 
-demo: $(VENV)/ready
+$(VENV)/ready: pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(VENV)/demo-ready
+
+$(VENV)/docs-ready: pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable '.[docs]'
+	touch $@
+
+demo: $(VENV)/demo-ready
 	$(BIN)/hedgerow demo
 
 lint: $(VENV)/ready
@@ -19,15 +30,26 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two processes: tests wait for parties as often as they compute.
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-all: lint
 	$(BIN)/python -m pytest -m '' --timeout=3600
 
-bench: $(VENV)/ready
+# Branches that the everyday tests reach, those of party processes included and compiled kernels left out.
+coverage: $(VENV)/ready
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+docs: $(VENV)/docs-ready
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/demo-ready
 	$(BIN)/hedgerow bench primitives
 	$(BIN)/hedgerow bench sort --rows 1000000 --bits 32 --repeat 3
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -48,7 +48,7 @@ def share(
     decimal: DecimalMark = "",
     thousands: Thousands = "",
     rules: Annotated[
-        Path | None, typer.Option(help="Your rules for this dataset, a TOML file; see docs/disclosure.md.")
+        Path | None, typer.Option(help="Your rules for this dataset, a TOML file; see docs/guide/disclosure.md.")
     ] = None,
     row_ids: Annotated[
         str, typer.Option(help="A column that says which row is which, to be compared with other owners'; not shared.")
@@ -72,16 +72,14 @@ def share(
     """
     from ..service.client import Client
     from ..service.consortium import read_toml
-    from ..service.disclosure import OwnerRules
-    from ..service.owner import rounding_of_table
+    from ..service.owner import plain_rules, rounding_of_table
     from ..tables import published, read_schema
 
     agreed = read_schema(schema)
     table = read(data, header, separator, decimal, thousands, agreed.category_names, date)
     table = with_hashed_names(table, agreed, name_key)
     alignment = _alignment(table, row_ids, row_key, aligned)
-    asked = {} if rules is None else read_toml(rules)
-    OwnerRules.of_entry(asked)
+    asked = plain_rules({} if rules is None else read_toml(rules))
     client = Client(consortium, identity)
     show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
     warn(rounding_of_table(table, agreed))
@@ -124,7 +122,7 @@ def rules(
 ) -> None:
     """As a data owner: set your rules for a dataset; they hold for everything that has not started yet.
 
-    docs/disclosure.md says what each rule prevents. Example: hedgerow rules clinic/claims rules.toml
+    docs/guide/disclosure.md says what each rule prevents. Example: hedgerow rules clinic/claims rules.toml
     """
     from ..service.client import Client
     from ..service.consortium import read_toml

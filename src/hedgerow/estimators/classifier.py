@@ -29,7 +29,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
     max_depth : int, default=5
         Height of the tree: public, and the bound on its growth.
     algorithm : {"fast", "paper"}, default="fast"
-        "fast" is the exact trainer of docs/fast-trainer.md, "paper" HIKC23 as written (two classes, numbers only).
+        "fast" is the exact trainer of docs/protocols/trainer.md, "paper" HIKC23 as written (two classes, numbers only).
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
         The fewest rows of a node that is split, and on either side of a split; a fraction is a share of all rows.
     min_impurity_decrease : float, default=0
@@ -103,7 +103,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and labels ``y``.
 
         ``sample_weight`` are kept secret; rows of weight 0 are ignored, and nobody can tell which they are. Whole
-        numbers are kept as they are, fractions rounded in proportion to the largest (see docs/how-to.md).
+        numbers are kept as they are, fractions rounded in proportion to the largest (see docs/guide/how-to.md).
         """
         return self._learn(X, y, sample_weight, check_classification_targets)
 

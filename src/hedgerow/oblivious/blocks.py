@@ -57,7 +57,7 @@ RADIX = 8
 _TOGETHER = 4
 """Bits multiplied at once."""
 TOP = 20
-"""Blocks that make one last group; see docs/adr/0003-fast-trainer.md."""
+"""Blocks that make one last group; see docs/decisions/0003-fast-trainer.md."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from .destination import digit_destinations, digit_destinations_cost
 from .permutation import fetch, place
 
 DIGIT = 2
-"""Bits sorted in one pass; see docs/adr/0002-sorting.md for the measurement."""
+"""Bits sorted in one pass; see docs/decisions/0002-sorting.md for the measurement."""
 
 
 def radix_permutation(ctx: Context, keys: Bits, digit: int = DIGIT, first: int = 0) -> Numbers:

@@ -46,7 +46,7 @@ from ..shares import RING64, Bits, Columns, Ring, pack_row, padded, riffled
 from .blocks import join_blocks, join_blocks_cost
 
 FAN_IN = 1280
-"""Blocks joined in groups, not two by two, on a fast network; see docs/adr/0003-fast-trainer.md."""
+"""Blocks joined in groups, not two by two, on a fast network; see docs/decisions/0003-fast-trainer.md."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .radix import radix_permutation
 from .ranking import reveal_ranks
 
 NARROW = 8
-"""Keys of at most this many bits are sorted by radix passes; docs/adr/0002-sorting.md has the measurement."""
+"""Keys of at most this many bits are sorted by radix passes; docs/decisions/0002-sorting.md has the measurement."""
 
 WIDEST = 63
 

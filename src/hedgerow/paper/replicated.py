@@ -98,7 +98,7 @@ class ReplicatedBox(Box):
         return SharedVector(self, public(self.ctx, array.reshape(-1).astype(np.uint64), RING64), array.shape)
 
     def dec(self, x: Private) -> npt.NDArray[Any]:
-        """Open to all parties; see docs/threat-model.md for where the paper's algorithms do (never)."""
+        """Open to all parties; see docs/reference/threat-model.md for where the paper's algorithms do (never)."""
         return reveal(self.ctx.step("dec"), share_of(x)).reshape(x.shape)
 
     def add(self, x: Private, y: Private | Public) -> Private:

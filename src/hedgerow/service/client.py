@@ -67,7 +67,7 @@ class Client:
     ) -> str:
         """Split a table and register it at all three parties, or at none. Returns the dataset's identifier.
 
-        ``rules`` are the owner's (docs/disclosure.md). ``alignment`` says in which order the rows are: what
+        ``rules`` are the owner's (docs/guide/disclosure.md). ``alignment`` says in which order the rows are: what
         :func:`row_order` gives, or "agreed". After ``keep_days`` the parties withdraw the dataset themselves.
         """
         columns = [encoded_column(table, column)[0] for column in schema.columns]

@@ -247,7 +247,7 @@ patience_seconds = 60
 # Files at rest are sealed with this key. Better: credential = "NAME" (systemd) or command = ["…"], off this disk.
 storage_key = {{ file = "storage.key" }}
 
-# What results may tell at most; these are the defaults, owners may ask for more. See docs/disclosure.md.
+# What results may tell at most; these are the defaults, owners may ask for more. See docs/guide/disclosure.md.
 [disclosure]
 min_rows = 100
 min_samples_leaf = 5

@@ -1,6 +1,6 @@
 """Disclosure rules: what results may tell at most. A party has some, every owner may add some, the strictest holds.
 
-docs/disclosure.md says for owners what each of them prevents.
+docs/guide/disclosure.md says for owners what each of them prevents.
 """
 
 from __future__ import annotations

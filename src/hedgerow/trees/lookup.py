@@ -14,7 +14,7 @@ from ..protocols import is_zero, select_sum, truncate
 from ..shares import RING64, Numbers, padded
 
 ONE_HOT_NODES = 64
-"""Up to this many nodes every row is compared with each; docs/adr/0004-prediction.md has the measurement."""
+"""Up to this many nodes every row is compared with each; docs/decisions/0004-prediction.md has the measurement."""
 
 
 def lookup(

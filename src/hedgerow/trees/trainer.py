@@ -1,8 +1,8 @@
 """The exact trainer: sort once, one secret permutation per feature, attribute-free node state.
 
 Rows never move. For every feature j a secret permutation π_j says at which place a row stands when the rows of a node
-are neighbours and sorted by x_j inside the node. docs/fast-trainer.md has the argument and the costs, step by step;
-every step of a layer is a module of its own, with its cost beside it.
+are neighbours and sorted by x_j inside the node. docs/protocols/trainer.md has the argument and the costs, step by
+step; every step of a layer is a module of its own, with its cost beside it.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def train_fast(
 ) -> SharedTree:
     """Train on a table; the tree stays shared.
 
-    Paper: HIKC23's layer-by-layer training; sorting once from BSCG24; the rest is our own, see docs/fast-trainer.md.
-    Cost: :class:`TrainingCost`. Reveals: permutations under fresh shuffles and the opened comparisons of one sort.
-    Ties: highest score, then lowest place, then lowest feature.
+    Paper: HIKC23's layer-by-layer training; sorting once from BSCG24; the rest is our own, see
+    docs/protocols/trainer.md. Cost: :class:`TrainingCost`. Reveals: permutations under fresh shuffles and the opened
+    comparisons of one sort. Ties: highest score, then lowest place, then lowest feature.
     """
     trainer = start_training(ctx, table, problem, progress, fan_in)
     inner: list[SharedLayer] = []

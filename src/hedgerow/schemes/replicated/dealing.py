@@ -26,7 +26,7 @@ from ...shares import Bits, Numbers, Ring, Words, words_for
 OWN, NEXT, PREVIOUS = range(3)
 """Roles: the dealer, the party right of it, the party left of it."""
 FEW = 1 << 15
-"""Up to so many items a round takes longer than the bytes that would save it; see docs/adr/0001-comparison.md."""
+"""Up to so many items a round takes longer than the bytes that would save it; see docs/decisions/0001-comparison.md."""
 
 Shapes = Sequence[Any]
 """An array's shape for each role."""

@@ -1,4 +1,4 @@
-"""Opening values. Only functions named ``reveal…`` do, and every use is argued for in docs/threat-model.md."""
+"""Opening values. Only functions named ``reveal…`` do; docs/reference/threat-model.md argues for every use."""
 
 from __future__ import annotations
 
