@@ -45,7 +45,7 @@ coverage: $(VENV)/ready
 	$(BIN)/coverage report
 
 docs: $(VENV)/docs-ready
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/demo-ready
 	$(BIN)/hedgerow bench primitives

@@ -1,7 +1,5 @@
 """Packages that not everybody needs, and a clear word where one is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Names of a package that are loaded when first asked for."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any

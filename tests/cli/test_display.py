@@ -118,7 +118,7 @@ def test_notebooks_show_trees_and_confusion_matrices(seven):
     assert (matrix[:2] == np.asarray(matrix)[:2]).all()
     assert matrix[:2]._repr_html_().startswith("<pre>")
     odd = hedgerow.DecisionTreeClassifier(max_depth=1).fit([[1], [2]], ["<b>", "c"]).confusion([[1]], ["c"])
-    assert "<b>" not in odd._repr_html_()
+    assert "<b>" not in odd._repr_html_()  # type: ignore[attr-defined]
 
 
 def test_revealed_trees_answer_as_scikit_learns_do():

@@ -81,3 +81,19 @@ def test_linked_files_exist():
     for document in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
             assert (document.parent / target).exists(), (document.name, target)
+
+
+def test_the_architecture_names_every_module():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    package = ""
+    named = set()
+    for line in text.splitlines():
+        if line.startswith("### "):
+            found = re.match(r"### `([\w/]+)/`", line)
+            package = f"{found.group(1)}/" if found else ""
+        row = re.match(r"\| `([\w/]+)` \|", line)
+        if row:
+            named.add(f"{package}{row.group(1)}.py")
+    source = ROOT / "src/hedgerow"
+    modules = {str(path.relative_to(source)) for path in source.rglob("*.py") if path.name != "__init__.py"}
+    assert named == modules

@@ -18,7 +18,6 @@ from hedgerow.protocols import (
     public,
 )
 from hedgerow.shares import RING32, Bits, Columns, split_bits
-from hedgerow.testing import RecordingTransport
 from support.operations import (
     BOTH,
     FIVE,
@@ -32,6 +31,7 @@ from support.operations import (
     share_inputs,
 )
 from support.strategies import LENGTHS, numbers
+from support.transcript import RecordingTransport
 
 
 def draw_inputs(data, operation):

@@ -28,11 +28,11 @@ from hedgerow.protocols import (
     top_bit,
 )
 from hedgerow.shares import RING16, RING32, RING64, Bits, Columns, reconstruct, split, split_bits, unpack_bits
-from hedgerow.testing import RecordingTransport
 from hedgerow.trees.problem import Problem
 from support import problems
 from support.operations import OPERATIONS, dealers, fixed_inputs, gated_circuit, in_reverse, share_inputs
 from support.statistics import histogram_is_uniform
+from support.transcript import RecordingTransport
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
@@ -248,7 +248,7 @@ def test_refreshed_shares_are_uniform_but_for_their_sum():
 def test_everything_that_leaves_the_parties_is_refreshed(kind, monkeypatch):
     """Each share a program gives back is one that :func:`refresh` has made."""
     made = {0: [], 1: [], 2: []}
-    real = programs.refresh
+    real = programs.refresh  # type: ignore[attr-defined]
 
     def spy(ctx, columns):
         found = real(ctx, columns)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import hedgerow
 from hedgerow.errors import InputError, PublicationWarning, SharesTogetherWarning
-from hedgerow.estimators.prepare import TrainingRules, prepare
+from hedgerow.estimators import TrainingRules, prepare
 from hedgerow.service.client import Client
 from hedgerow.tables import NameKey, Reading, read_schema, read_table
 from hedgerow.tables.disclosure import category_refusal, class_refusal, key_warning

@@ -16,9 +16,9 @@ from hedgerow.parties import PartyProcesses
 from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.protocols import less_than, multiply
 from hedgerow.shares import RING32, RING64, reconstruct, split
-from hedgerow.testing import tamper
 from hedgerow.transport import MemoryNetwork, Network, SessionTerms, Timeouts, connect, listen, make_identities
 from hedgerow.transport.frame import HEADER_BYTES, Header, Kind
+from support import tamper
 from support.operations import dealers
 
 SHORT = Timeouts(seconds=1.0)

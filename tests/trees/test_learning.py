@@ -8,7 +8,6 @@ from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.reference.node import Leaf, predict
 from hedgerow.reference.tree import expand, fast_rule, train
 from hedgerow.shares import RING64, RING128, reconstruct, split
-from hedgerow.testing import RecordingTransport
 from hedgerow.trees.opened import opened_columns
 from hedgerow.trees.predict import Errors, predict_labels, predict_probabilities, squared_errors
 from hedgerow.trees.problem import Problem
@@ -16,6 +15,7 @@ from hedgerow.trees.rules import check_algorithm
 from hedgerow.trees.trainer import TrainingCost
 from support import problems
 from support.operations import dealers
+from support.transcript import RecordingTransport
 
 MIXTURES = [
     ("classes",),
@@ -207,7 +207,8 @@ def table_for(problem, seed=0):
 def test_every_step_costs_what_the_formulas_say(problem, number):
     parties = ThreadParties()
     with dealers(number):
-        problems.train_secure(*table_for(problem), problem, parties)
+        x, y, weights = table_for(problem)
+        problems.train_secure(x, y, weights, problem, parties)
         cost = TrainingCost(problem)
         steps = {f"layer{k}/": cost.layer(k) for k in range(problem.height)} | {"leaves/": cost.leaves()}
         steps |= {"absent/": cost.absent(), "entries0/": cost.entries(0)}

@@ -13,7 +13,6 @@ from hedgerow.parties.training import train_tree
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
 from hedgerow.shares import RING32, RING64, Bits, Columns, padded, reconstruct, split, split_bits
-from hedgerow.testing import RecordingTransport
 from hedgerow.transport import NETWORKS, Network
 from hedgerow.trees import entries, tournament
 from hedgerow.trees.best_split import choose_fan_in
@@ -26,6 +25,7 @@ from hedgerow.trees.trainer import TrainingCost, train_fast
 from support import tables
 from support.operations import dealers
 from support.problems import train_parties
+from support.transcript import RecordingTransport
 
 
 def train_fast_parties(parties, x, y, h):

@@ -6,13 +6,13 @@ import pytest
 from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.parties.training import train_tree
 from hedgerow.shares import RING64, reconstruct, split
-from hedgerow.testing import RecordingTransport
 from hedgerow.trees.opened import opened_columns
 from hedgerow.trees.problem import Problem
 from hedgerow.trees.table import TrainingTable
 from hedgerow.trees.withhold import WITHHELD, enough_rows, withhold_small_leaves
 from support import problems
 from support.statistics import histogram_is_uniform
+from support.transcript import RecordingTransport
 
 
 def enough(ctx, y, weights, problem, least, of_a_class):

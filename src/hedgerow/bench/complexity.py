@@ -1,7 +1,5 @@
 """HIKC23's Table 1, measured: non-free operations of the three methods over growing height, attributes and rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Benchmarks of the engine on three real processes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What classes, categories, weights, rules and regression cost beside two plain classes, in one run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the parties run in the engine's benchmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

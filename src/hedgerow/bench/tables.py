@@ -1,7 +1,5 @@
 """The paper's three tables, run again: time over height, rows and attributes, with fitted exponents and a picture."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

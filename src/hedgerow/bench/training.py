@@ -1,7 +1,5 @@
 """Benchmarks of training on three real processes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

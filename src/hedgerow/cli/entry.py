@@ -3,8 +3,6 @@
 Commands and what they need are imported inside, so that Ctrl-C is answered from the first moment on.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

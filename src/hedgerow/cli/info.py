@@ -1,7 +1,5 @@
 """``hedgerow info``: versions and the machine, or what is public about a model."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``hedgerow``: all commands, each imported when it is asked for."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``hedgerow reveal``: open a model, if you hold all of it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

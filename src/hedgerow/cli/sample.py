@@ -1,7 +1,5 @@
 """``hedgerow sample``: tables that come with the package."""
 
-from __future__ import annotations
-
 import sys
 from importlib.resources import files
 from typing import Annotated

@@ -4,8 +4,6 @@ A stream is AES-128 in counter mode under a key derived from the pair's key, the
 advance as they are used and are never rewound, so no output is ever used twice.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from typing import Any

@@ -1,7 +1,5 @@
 """One private file for a whole local model: what :meth:`save` writes, in a zip archive, and the estimator's kind."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """From a plain table and rules to whole numbers that can be shared, and the public facts of the model to come."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

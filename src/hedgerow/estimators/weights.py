@@ -1,7 +1,5 @@
 """Weights of rows and of classes as whole numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,14 +3,3 @@
 from .facts import ModelFacts
 from .revealed import RevealedTree, reveal_tree
 from .store import PartyModel, load_model, load_party, save_model, save_party
-
-__all__ = [
-    "ModelFacts",
-    "PartyModel",
-    "RevealedTree",
-    "load_model",
-    "load_party",
-    "reveal_tree",
-    "save_model",
-    "save_party",
-]

@@ -1,7 +1,5 @@
 """A confusion matrix that notebooks show as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """A revealed tree as scikit-learn's own fitted tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

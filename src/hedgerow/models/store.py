@@ -5,8 +5,6 @@ are written under another name and renamed when complete, so a half-written mode
 read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

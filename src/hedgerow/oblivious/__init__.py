@@ -5,25 +5,3 @@ from .permutation import apply, apply_cost, compose, invert, place, unapply, una
 from .radix import radix_cost, radix_permutation
 from .segmented_max import FAN_IN, segment_best, segment_best_cost
 from .sort import sort, sort_permutation, sort_permutations, sort_tables
-
-__all__ = [
-    "FAN_IN",
-    "apply",
-    "apply_cost",
-    "bit_destinations",
-    "compose",
-    "digit_destinations",
-    "digit_destinations_cost",
-    "invert",
-    "place",
-    "radix_cost",
-    "radix_permutation",
-    "segment_best",
-    "segment_best_cost",
-    "sort",
-    "sort_permutation",
-    "sort_permutations",
-    "sort_tables",
-    "unapply",
-    "unapply_cost",
-]

@@ -10,8 +10,6 @@ Inside a group the ends of blocks are numbered x = 2b for the lead and 2b + 1 fo
 in for its segment by its trail if it comes before x's block and by its lead if it comes after: :func:`_stand_ins`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Where items go in a stable sort by a few bits: prefix sums are local, one inner product picks the right one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Secret permutations: a shared vector π of places, moving item i of a vector to place π(i)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

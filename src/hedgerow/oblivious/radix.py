@@ -1,7 +1,5 @@
 """Stable radix sort of shared bits: the winner for very narrow keys, and the way for keys too wide for comparisons."""
 
-from __future__ import annotations
-
 from ..engine import FREE, Context, Cost
 from ..protocols import ShuffleJob, bit_to_ring, bit_to_ring_cost, draw_shuffle, run_shuffles, shuffle_cost
 from ..shares import RING32, Bits, Numbers, padded

@@ -9,8 +9,6 @@ there are many keys; those are finished by quicksort steps, all buckets at once,
 that is cheap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..engine import Context

@@ -10,8 +10,6 @@ comparisons, not n·log n, and no second sweep of comparisons. The last blocks a
 Scores are fractions p/q. Of equal scores the earlier item wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

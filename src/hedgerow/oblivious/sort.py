@@ -1,7 +1,5 @@
 """Stable sorting: the secret permutation that would sort one or many columns, and columns moved by it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

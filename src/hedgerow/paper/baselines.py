@@ -7,8 +7,6 @@ Both train node by node and keep all n rows at every node, absent ones as dummie
   each attribute, present rows first, and scores the splits between neighbours.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..reference.node import Leaf, Node, Split

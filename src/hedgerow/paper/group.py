@@ -4,8 +4,6 @@ An internally grouped vector x holds the items of a group next to each other; th
 first item of every group. Both are private. Each function is the paper's algorithm of the same name, line by line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rounds of the paper's algorithms in its own cost model, as formulas; tests compare them with the counting box."""
 
-from __future__ import annotations
-
 from ..trees.problem import Problem
 from .counting import ceil_log2, network_rounds, sort_rounds
 

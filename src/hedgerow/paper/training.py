@@ -8,8 +8,6 @@ negative, so 2·X < 0 is always false) and the fraction 0/1 for scores (a real c
 numbers start at 1). Ties: of equal scores the lowest place inside an attribute wins, then the lowest attribute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

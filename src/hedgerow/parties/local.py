@@ -1,7 +1,5 @@
 """Training and prediction with three parties on this machine, started when first needed and kept for the next call."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading

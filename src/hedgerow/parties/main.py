@@ -6,8 +6,6 @@ parties, is spoken to with pickled objects. Peers are spoken to with frames of f
 the fork.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """A party process's memory: kept between runs while it is little, given back when it is much."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -3,8 +3,6 @@
 What these return leaves the party, to somebody who is given all three parties' shares; so all of it is refreshed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..engine import Context

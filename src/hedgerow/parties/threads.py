@@ -1,7 +1,5 @@
 """Three parties in one process: threads over an in-memory network."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any

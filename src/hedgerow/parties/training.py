@@ -1,7 +1,5 @@
 """Training on shares: one entry point for every algorithm."""
 
-from __future__ import annotations
-
 from ..engine import Context
 from ..paper.replicated import ReplicatedBox, share_of
 from ..paper.training import decision_tree_training

@@ -1,7 +1,5 @@
 """Secret fractions by long division, one binary place at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..engine import Context, Cost

@@ -1,7 +1,5 @@
 """Rows of bits: choosing between them, and the numbers they spell."""
 
-from __future__ import annotations
-
 from ..engine import Context
 from ..schemes.replicated.gate import bit_and
 from ..schemes.replicated.select import bit_to_ring

@@ -1,7 +1,5 @@
 """Scores that are fractions p/q, the first two columns of items, and their comparison by cross products."""
 
-from __future__ import annotations
-
 from ..engine import FREE, Context, Cost
 from ..schemes.replicated.carry import unshared_cost
 from ..schemes.replicated.compare import PendingSign, sign_of_products

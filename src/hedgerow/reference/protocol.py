@@ -1,7 +1,5 @@
 """The plaintext twin of every protocol: the same function on ordinary NumPy arrays, as plainly as it can be said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ Stopping: height h reached, all labels equal, no two rows different, or a rule. 
 fractions. Ties are a stated rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ A request must pass this party's policy (who may do what on which datasets), the
 the datasets' owners, and the owners' consent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

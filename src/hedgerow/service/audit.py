@@ -1,7 +1,5 @@
 """An append-only log of who did what at a party; every line carries the hash of the line before."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -5,8 +5,6 @@ sealed ones stay sealed, and the storage key is not among them. It is taken whil
 every record of the copy has its files, but for those removed meanwhile, which the comparison after a restore finds.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Who is asking something of a party."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .refusal import Forbidden

@@ -1,7 +1,5 @@
 """What a party does now and then, in one thread: look at its files, forget what is old, compare with the others."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """What data owners and analysts use: split here, send each party its share only, put results together here."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import secrets

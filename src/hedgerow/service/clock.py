@@ -1,7 +1,5 @@
 """What time it is."""
 
-from __future__ import annotations
-
 import datetime
 
 

@@ -1,7 +1,5 @@
 """Who takes part: parties with their addresses, members with their roles, and everybody's certificates."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

@@ -1,7 +1,5 @@
 """A party's records: datasets, jobs, what was used and charged. SQLite by default, any SQLAlchemy database by URL."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any

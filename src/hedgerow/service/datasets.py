@@ -4,8 +4,6 @@ Party 0 leads: a dataset counts as registered once party 0 has seen that all thr
 written that down. The others hear of it at once, or ask when they were away.
 """
 
-from __future__ import annotations
-
 import datetime
 import logging
 import threading

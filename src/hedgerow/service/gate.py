@@ -6,8 +6,6 @@ without a word, before it can reach a job. The ticket keeps strangers from the d
 and the handshake follow inside the job's own process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import logging

@@ -7,8 +7,6 @@ keeps. A party that cannot be asked is asked again later: its last signature sti
 bound by the other's. Signatures carry the signer's certificate, so they outlive its keys.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

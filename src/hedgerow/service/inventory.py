@@ -4,8 +4,6 @@ A dataset or model counts only where all three hold their part. What one of them
 *orphaned* here, which hides it, until the operator looks at it and removes it.
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Callers who have not yet shown who they are: few at a time, for a short time, and never at others' expense."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """What a data owner does before anything leaves the house: tables as whole numbers, rules, the order of rows."""
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Talking to party services over mutual TLS: used by the other parties and by owners' and analysts' clients."""
 
-from __future__ import annotations
-
 import ssl
 from typing import Any
 

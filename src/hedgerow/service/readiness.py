@@ -1,7 +1,5 @@
 """Whether a party can do its work: disk, database, audit log, the other parties, their versions and clocks."""
 
-from __future__ import annotations
-
 import datetime
 import http.server
 import json

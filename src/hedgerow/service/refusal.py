@@ -1,7 +1,5 @@
 """Errors of the service that have an HTTP status, and a code where a program must tell them apart."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Job processes of a party: started, listened to, moved to their place when done, ended when told."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """``hedgerow party serve``: one party's control API, party port and jobs, until SIGTERM."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import json

@@ -1,7 +1,5 @@
 """One party's settings and policy, from ``party.toml``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What a job is: a specification that all three parties derive for themselves and compare by its hash."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Uploads at one party: tables that come in chunks, until all of their shares are there."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import re

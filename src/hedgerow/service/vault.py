@@ -1,7 +1,5 @@
 """A party's share files: uploads in chunks, datasets, models, results. Sealed, private, checked, renamed when whole."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import hmac

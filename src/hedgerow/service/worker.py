@@ -5,8 +5,6 @@ is written there; the service moves it to its place. Lines of JSON on standard o
 secret value is ever printed.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -7,31 +7,3 @@ from .keys import Keys
 from .numbers import Numbers
 from .owner import reconstruct, reconstruct_bits, seen_by_party, split, split_bits
 from .ring import RING16, RING32, RING64, RING128, Ring, Words
-
-__all__ = [
-    "RING16",
-    "RING32",
-    "RING64",
-    "RING128",
-    "Bits",
-    "Bytes",
-    "Columns",
-    "Index",
-    "Keys",
-    "Numbers",
-    "Ring",
-    "Words",
-    "clear_padding",
-    "pack_row",
-    "pack_rows",
-    "padded",
-    "reconstruct",
-    "reconstruct_bits",
-    "riffled",
-    "seen_by_party",
-    "split",
-    "split_bits",
-    "take_bits",
-    "unpack_bits",
-    "words_for",
-]

@@ -1,7 +1,5 @@
 """What people outside the parties do: owners split values into three shares, receivers put results together."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The four rings shares live in: integers modulo 2^16, 2^32, 2^64 and 2^128."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

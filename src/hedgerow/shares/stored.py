@@ -1,7 +1,5 @@
 """Shares as arrays and bytes, for a party's own files and for results on their way to who may open them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decimal numbers as people write them."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 

@@ -6,8 +6,6 @@ named, because most such columns are ids, free text, dates, or numbers written i
 declares the column, or a word on the command line, is insisting.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

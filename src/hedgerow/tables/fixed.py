@@ -1,7 +1,5 @@
 """Numbers as fixed point: exact where a few decimals suffice, else rounded with the largest error known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Tables as scikit-learn's users hand them over: arrays and data frames of every make, as plain columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal

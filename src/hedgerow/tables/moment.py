@@ -1,7 +1,5 @@
 """Dates, times and durations as numbers: days, seconds or smaller units since 1970, shown as dates again."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from typing import Any

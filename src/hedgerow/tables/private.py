@@ -1,7 +1,5 @@
 """Files that only their owner may read."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

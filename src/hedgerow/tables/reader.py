@@ -1,7 +1,5 @@
 """CSV and Parquet files, read strictly: what cannot be used is refused with the place and a remedy."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """What fixed point changes in a column, in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How numbers are written elsewhere: decimal commas and thousands separators."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

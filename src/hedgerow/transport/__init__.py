@@ -5,21 +5,3 @@ from .certificate import Authority, Identity, make_identities
 from .memory import MemoryNetwork, MemoryTransport
 from .meter import Meter, Spending
 from .socket import SessionTerms, SocketTransport, connect, listen
-
-__all__ = [
-    "NETWORKS",
-    "Authority",
-    "Identity",
-    "MemoryNetwork",
-    "MemoryTransport",
-    "Meter",
-    "Network",
-    "SessionTerms",
-    "SocketTransport",
-    "Spending",
-    "Timeouts",
-    "Transport",
-    "connect",
-    "listen",
-    "make_identities",
-]

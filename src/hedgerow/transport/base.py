@@ -1,7 +1,5 @@
 """The one interface between protocols and the network: a round of messages between a party and its two neighbours."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

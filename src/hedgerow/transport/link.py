@@ -4,8 +4,6 @@ A link writes what is queued and reads what has come and never blocks: the trans
 that send large messages to each other at the same time cannot deadlock.
 """
 
-from __future__ import annotations
-
 import select
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Three parties in one process: frames go through queues between threads."""
 
-from __future__ import annotations
-
 import queue
 import time
 from collections.abc import Callable

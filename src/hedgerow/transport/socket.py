@@ -1,7 +1,5 @@
 """Parties in different processes or machines: TCP, plain or with mutual TLS."""
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import os

@@ -1,1 +1,1 @@
-"""Decision trees: the paper's algorithms as written, the fast exact trainer, the normalised model."""
+"""Decision trees: problems, the exact trainer step by step, prediction, what may be shown."""

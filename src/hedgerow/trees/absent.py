@@ -1,7 +1,5 @@
 """Rows of weight 0 are ignored, and nobody can tell which they are: they stand behind all others, in no node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

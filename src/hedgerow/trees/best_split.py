@@ -1,7 +1,5 @@
 """From the best feature at every place to the best split of every node, told to all its places."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..engine import Context, Cost

@@ -1,7 +1,5 @@
 """Where a node can be split: places after which the value changes, in nodes that are neither pure nor too small."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

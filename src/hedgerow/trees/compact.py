@@ -1,7 +1,5 @@
 """Flagged items brought to the front: one entry per node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Nothing in training waits for the entries, so those of several layers are made together, in the rounds of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Categories as tests: for every tested category the secret bit "another category than this one"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

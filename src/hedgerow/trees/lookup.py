@@ -4,8 +4,6 @@ Two ways, chosen by the public sizes: compare every row with every node (few rou
 and rows together and let prefix sums carry a node's columns to the rows behind it (rows plus nodes, more rounds).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..engine import Context

@@ -1,7 +1,5 @@
 """Sums of row columns over secret nodes, told to all places of the node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..engine import Context, Cost

@@ -1,7 +1,5 @@
 """Opening a shared tree: what its owner does with the three parties' shares, straight to the nodes that are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

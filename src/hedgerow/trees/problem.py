@@ -1,7 +1,5 @@
 """The public facts of a training run, and the checks made before anything is shared."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

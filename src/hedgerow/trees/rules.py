@@ -3,8 +3,6 @@
 Estimators' parameters, command options, requests to the service and job specifications are all made of these.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What chosen splits mean for the places of a layer: which are true, where children begin and end, which feature."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The best feature at every place: a tournament of keys that a criterion compares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

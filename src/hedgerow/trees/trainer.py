@@ -5,8 +5,6 @@ are neighbours and sorted by x_j inside the node. docs/protocols/trainer.md has 
 step; every step of a layer is a module of its own, with its cost beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

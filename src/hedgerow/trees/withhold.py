@@ -3,8 +3,6 @@
 Both are decided on shares. The first opens one bit, the second nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..engine import Context

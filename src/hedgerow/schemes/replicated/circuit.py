@@ -1,8 +1,6 @@
 """Circuits of bits: stages of sums of products, one round a stage. :mod:`.formula` draws them, :mod:`.evaluation` runs
 them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations

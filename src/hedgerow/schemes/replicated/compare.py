@@ -1,7 +1,5 @@
 """Comparison and equality of shared numbers, giving shared bits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

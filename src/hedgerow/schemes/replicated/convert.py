@@ -1,7 +1,5 @@
 """Changing representation: numbers to bits, and numbers to wider rings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bits from circuits that at once select numbers: the selections are dealt together with the circuits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

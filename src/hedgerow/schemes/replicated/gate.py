@@ -1,7 +1,5 @@
 """Gates on packed bits: AND, OR and whole layers of AND gates; XOR and NOT are local."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...engine import Context, Cost, Protocol, Round, Steps

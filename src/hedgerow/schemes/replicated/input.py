@@ -1,7 +1,5 @@
 """Getting values in: public from the start, or dealt by a party. Owners outside use :mod:`hedgerow.shares.owner`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products: item-wise, inner products of any length, squares. One ring element per item and party in one round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shares that leave the parties: the same numbers behind summands that say nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...engine import Context, Protocol, Round, Steps

@@ -1,7 +1,5 @@
 """Opening values. Only functions named ``reveal…`` do; docs/reference/threat-model.md argues for every use."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...engine import Context, Protocol, Round, Steps

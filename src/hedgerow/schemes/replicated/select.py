@@ -5,8 +5,6 @@ A bit b = c ^ d where the dealer of a block knows c and its neighbours both know
 locally and exchange masked halves. No separate conversion of b is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ masked by the key of the pair that hands it on. Undoing a shuffle is the same ch
 here speaks of the neighbour *ahead* and the one *behind*: right and left when shuffling, left and right when undoing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers cut to their low bits: what an owner declares is made true by the parties, whatever it shared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...engine import FREE, Context, Cost

@@ -1,7 +1,5 @@
 """The application of one party."""
 
-from __future__ import annotations
-
 from fastapi import FastAPI
 
 from ... import __version__

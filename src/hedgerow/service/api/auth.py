@@ -1,7 +1,5 @@
 """Who is calling, by the connection's certificate, and whether they may."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from fastapi import Depends, Request

@@ -1,7 +1,5 @@
 """From errors to answers."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import time

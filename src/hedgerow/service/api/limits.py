@@ -1,7 +1,5 @@
 """The outermost layer: who calls, how much they may send and how slowly."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Counters in Prometheus' format."""
 
-from __future__ import annotations
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
 from ..clock import now

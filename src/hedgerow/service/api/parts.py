@@ -1,7 +1,5 @@
 """What the application serves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..audit import AuditLog

@@ -1,7 +1,5 @@
 """What callers may send, checked strictly before anything looks at it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import Path

@@ -1,7 +1,5 @@
 """What members and operators ask about jobs: submit, look, approve, cancel, fetch, delete."""
 
-from __future__ import annotations
-
 import datetime
 import threading
 from collections.abc import Sequence

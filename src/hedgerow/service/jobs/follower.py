@@ -1,7 +1,5 @@
 """The other parties' part: they start what party 0 starts, and ask it how a job ended."""
 
-from __future__ import annotations
-
 from ...errors import PeerUnreachable
 from ..database import Job
 from ..datasets import LEADER

@@ -1,7 +1,5 @@
 """From a queued job to its process, and from the process's last word to the job's state."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Sequence

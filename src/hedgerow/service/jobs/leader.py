@@ -1,7 +1,5 @@
 """Party 0's part: it starts jobs at all parties or at none, and says when they are done."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 

@@ -1,7 +1,5 @@
 """How long a party waits for the others to come to the same state."""
 
-from __future__ import annotations
-
 import time
 
 

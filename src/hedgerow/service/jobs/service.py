@@ -1,7 +1,5 @@
 """The jobs of one party, put together: the desk for members, turns that move jobs on, answers to other parties."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import threading

@@ -4,8 +4,6 @@ Party 0 leads. It starts a job when all parties have accepted the same specifica
 once party 0 has seen that all three wrote their results and has noted it. The others, having written theirs, ask.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

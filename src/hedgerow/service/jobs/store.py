@@ -1,7 +1,5 @@
 """A party's jobs in its database: the one place where states change, and what comes with a job's end."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Alembic's way in: the connection is given by the program, never by a file."""
 
-from __future__ import annotations
-
 from alembic import context
 
 context.configure(connection=context.config.attributes["connection"], render_as_batch=True)

@@ -1,7 +1,5 @@
 """Which criterion a problem takes."""
 
-from __future__ import annotations
-
 from ...engine import Context
 from ..problem import Problem
 from ..table import TrainingTable

@@ -1,7 +1,5 @@
 """Only splits that lower the impurity enough."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ...engine import FREE, Context, Cost

@@ -1,7 +1,5 @@
 """What a leaf says: the mean of its targets, or its heaviest class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...engine import FREE, Context, Cost

@@ -7,8 +7,6 @@ with the largest or the smallest u1. Two tournaments of short numbers find both,
 which one it is. Of equal |D| the lowest feature wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...engine import Context, Cost

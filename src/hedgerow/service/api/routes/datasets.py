@@ -1,7 +1,5 @@
 """Uploads and datasets."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated, Any
 

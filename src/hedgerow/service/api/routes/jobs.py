@@ -1,7 +1,5 @@
 """Jobs, as members and operators see them."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

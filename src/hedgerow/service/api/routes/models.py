@@ -1,7 +1,5 @@
 """Trained models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import FastAPI, Response

@@ -1,7 +1,5 @@
 """What parties ask each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import FastAPI

@@ -1,7 +1,5 @@
 """How a party is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import FastAPI, Response

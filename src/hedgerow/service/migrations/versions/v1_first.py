@@ -1,7 +1,5 @@
 """Datasets and jobs, as the first release made them."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Datasets are named by their owners; rules, approvals, what was used and charged, and times to keep things."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

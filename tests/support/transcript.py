@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..transport.base import Message, Transport
+from hedgerow.transport.base import Message, Transport
 
 
 @dataclass(frozen=True, slots=True)

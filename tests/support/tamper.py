@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..transport.frame import HEADER_BYTES
-from ..transport.memory import Corrupter, Frame
+from hedgerow.transport.frame import HEADER_BYTES
+from hedgerow.transport.memory import Corrupter, Frame
 
 
 def at_message(number: int, change: Callable[[Frame], list[Frame]], sender: int = 0, receiver: int = 1) -> Corrupter:
