@@ -101,6 +101,7 @@ def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, mo
 
 def test_no_kernel_leaves_its_arrays(tmp_path):
     environment = dict(os.environ, HEDGEROW_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     script = Path(__file__).parents[1] / "support" / "bounds_checked.py"
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=280)
     assert done.stdout.strip() == "all in bounds", done.stderr

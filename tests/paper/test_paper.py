@@ -133,8 +133,9 @@ def test_two_hundred_random_tables_in_the_clear():
         assert tally.rounds == training_rounds(problem), seed
 
 
-def test_two_hundred_random_tables_on_three_parties():
-    for seed in range(1000, 1200):
+@pytest.mark.parametrize("seeds", [range(1000, 1020), pytest.param(range(1020, 1200), marks=pytest.mark.slow)])
+def test_two_hundred_random_tables_on_three_parties(seeds):
+    for seed in seeds:
         x, y, h = tables.random_table(
             seed, most_rows=64 if seed % 10 == 0 else 20, most_height=8 if seed % 10 == 0 else 3
         )

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..trees.rules import TrainingRules
 from .secret import SecretModel
 from .tree import SecretTree
 
@@ -88,16 +87,6 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         self.consortium = consortium
         self.identity = identity
         self.verbose = verbose
-
-    def _rules(self) -> TrainingRules:
-        return TrainingRules(
-            self.max_depth,
-            self.algorithm,
-            self.min_samples_split,
-            self.min_samples_leaf,
-            self.min_impurity_decrease,
-            self.class_weight,
-        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeClassifier:  # noqa: N803
         """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and labels ``y``.

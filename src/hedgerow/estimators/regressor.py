@@ -8,7 +8,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y
 
 from ..trees.predict import Errors
-from ..trees.rules import TrainingRules
 from .tree import SecretTree
 
 
@@ -44,16 +43,6 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
         self.consortium = consortium
         self.identity = identity
         self.verbose = verbose
-
-    def _rules(self) -> TrainingRules:
-        return TrainingRules(
-            self.max_depth,
-            "fast",
-            self.min_samples_split,
-            self.min_samples_leaf,
-            self.min_impurity_decrease,
-            regression=True,
-        )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor:  # noqa: N803
         """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and numbers ``y``.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import warnings
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_sample_weight,
@@ -67,9 +68,10 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
     min_impurity_decrease: float
     verbose: int
 
-    @abstractmethod
     def _rules(self) -> TrainingRules:
-        """What is to be trained."""
+        """What is to be trained: the parameters that have the names of rules."""
+        names = {field.name for field in fields(TrainingRules)} & self.get_params().keys()
+        return TrainingRules(**{name: getattr(self, name) for name in names}, regression=is_regressor(self))
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, check_targets: Any) -> Self:  # noqa: N803
         """Check, encode, share and train."""

@@ -7,6 +7,7 @@ and Numba with all machine code takes most of a second.
 from __future__ import annotations
 
 import importlib
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +32,21 @@ class _Waiting:
 
 
 @cache
-def load() -> None:
-    """Load all kernels, or compile them."""
+def load(hide_scipy: bool = False) -> None:
+    """Load all kernels, or compile them.
+
+    With ``hide_scipy`` Numba does not find SciPy, whose linear algebra it would load for kernels that have none: that
+    takes a fifth of a second. For processes without other threads.
+    """
+    if hide_scipy:
+        sys.modules.setdefault("scipy", None)  # type: ignore[arg-type]
     from .compile import compiling
 
     with compiling():
         for name in __all__:
             importlib.import_module(f".{name}", __package__)
+    if sys.modules.get("scipy", sys) is None:
+        del sys.modules["scipy"]
 
 
 def __getattr__(name: str) -> Any:

@@ -187,10 +187,10 @@ class RevealedTree:
 
         The file is written as ``format`` says (png, svg or pdf), or as its name ends.
         """
-        with needs_extra():
-            from .picture import draw_tree
+        from .picture import draw_tree
 
-        return draw_tree(self, self._caption, path, ax, format)
+        with needs_extra():
+            return draw_tree(self, self._caption, path, ax, format)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -96,24 +96,12 @@ def serve(descriptor: int) -> None:
         return_memory()
 
 
-@contextlib.contextmanager
-def _without_scipy() -> Iterator[None]:
-    """Let Numba not find SciPy, whose linear algebra it would load for kernels that have none: a fifth of a second."""
-    sys.modules.setdefault("scipy", None)  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        if sys.modules["scipy"] is None:
-            del sys.modules["scipy"]
-
-
 def main(descriptors: Sequence[int]) -> None:
     """Load everything, fork into three parties, and wait until they have ended."""
     # Should Ctrl-C reach these processes after all: their owner decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_freed_memory()
-    with _without_scipy():
-        kernels.load()
+    kernels.load(hide_scipy=True)
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)

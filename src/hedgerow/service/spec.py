@@ -10,7 +10,7 @@ from ..models import ModelFacts
 from ..tables import Schema, class_key
 from ..tables.fixed import kept_squared
 from ..trees.problem import Problem
-from ..trees.rules import check_algorithm
+from ..trees.rules import TrainingRules, check_algorithm
 
 
 def digest(value: Any) -> str:
@@ -29,17 +29,8 @@ def combined_schema(schemas: Sequence[Schema], rows: Sequence[int], combine: str
     return Schema(tuple(column for schema in schemas for column in schema.columns)), rows[0]
 
 
-DEFAULT_HEIGHT = 5
-RULES: dict[str, Any] = {
-    "max_depth": DEFAULT_HEIGHT,
-    "algorithm": "fast",
-    "min_samples_split": 2,
-    "min_samples_leaf": 1,
-    "min_impurity_decrease": "0",
-    "class_weight": {},
-    "min_rows": 1,
-    "min_count": 1,
-}
+RULES: dict[str, Any] = TrainingRules().public() | {"min_samples_leaf": 1, "min_rows": 1, "min_count": 1}
+DEFAULT_HEIGHT = RULES["max_depth"]
 TRAINING = ("combine", "target", *RULES)
 """What a training job says besides its datasets."""
 
