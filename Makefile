@@ -30,9 +30,9 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two processes: tests wait for parties as often as they compute.
+# Three processes on two cores: tests wait for parties as often as they compute.
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-all: lint
 	$(BIN)/python -m pytest -m '' --timeout=3600

@@ -139,10 +139,10 @@ def test_bits_move_between_circuits_only_in_the_hands_of_one_dealer():
         rows = Bits.stack([b, c])
         first, second = (Evaluation(ctx.step(name), PAIR, SharedInputs(rows), dealer_blocks(2)) for name in "ab")
         longer = Evaluation(ctx.step("c"), FIVE, SharedInputs(Bits.stack([b] * 5)), dealer_blocks(2))
-        with pytest.raises(ValueError, match="one dealer"):
+        with pytest.raises(ValueError, match="single dealer"):
             Evaluation(ctx.step("d"), PAIR, LaterInputs(first, BOTH * 2, lambda x: x, b), dealer_blocks(2))
         selection = Selection(ctx.step("e"), Columns.of([public(ctx, [1, 2], RING32)]))
-        with pytest.raises(ValueError, match="one dealer"):
+        with pytest.raises(ValueError, match="single dealer"):
             evaluate_and_select(ctx, [second], [SelectByRow(BOTH, selection, lambda x: x)])
         with pytest.raises(ValueError, match="must not be longer"):
             evaluate_and_select(ctx, [second], [], [longer])

@@ -34,7 +34,7 @@ def read_table(path: Path) -> Table:
         lines = path.read_text().replace(",", " ").split("\n")
         values = np.array([[int(v) for v in line.split()] for line in lines if line.strip()])
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no table of whole numbers: {error}") from None
+        raise InputError(f"{path} is not a table of whole numbers: {error}") from None
     classes = np.unique(values[:, -1])
     if len(classes) > 2:
         raise InputError(f"the last column of {path} has {len(classes)} different values; a label has two")

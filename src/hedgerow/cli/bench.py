@@ -102,7 +102,7 @@ def primitives(
     repeat: RepeatOption = 3,
     as_json: JsonOption = False,
 ) -> None:
-    """Time, rounds and bytes of every primitive on vectors, and how many small rounds a second are possible."""
+    """Time, rounds and bytes of every primitive on vectors, and how many small rounds per second are possible."""
     from rich.console import Console
     from rich.table import Table
 

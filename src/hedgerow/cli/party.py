@@ -222,7 +222,7 @@ def approve(
     config: Annotated[Path | None, typer.Option(help="As an operator: this party's party.toml.")] = None,
     consortium: Annotated[Path, typer.Option(help="As an owner: consortium.toml.")] = Path("consortium.toml"),
     identity: Annotated[Path | None, typer.Option(help="As an owner: where key.pem, cert.pem and ca.pem are.")] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="The job must begin within so many days.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="The job must begin within this many days.")] = None,
 ) -> None:
     """Let a waiting job go on: as the operator of a party there, as an owner of data it uses at all parties.
 

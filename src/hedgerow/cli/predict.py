@@ -1,4 +1,4 @@
-"""``hedgerow predict`` and ``hedgerow evaluate``: rows stay secret, answers are opened to the asker."""
+"""``hedgerow predict`` and ``hedgerow evaluate``: rows stay secret, answers are opened to whoever asked."""
 
 from __future__ import annotations
 

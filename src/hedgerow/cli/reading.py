@@ -23,9 +23,9 @@ DataFile = Annotated[
 Header = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether the first line names the columns; else c1, c2, …")
 ]
-Separator = Annotated[str, typer.Option(help="What separates fields: ',', ';', '|' or tab; found out if not given.")]
-DecimalMark = Annotated[str, typer.Option(help="'.' or ','; found out if not given.")]
-Thousands = Annotated[str, typer.Option(help="What separates thousands; found out if not given.")]
+Separator = Annotated[str, typer.Option(help="What separates fields: ',', ';', '|' or tab; detected if not given.")]
+DecimalMark = Annotated[str, typer.Option(help="'.' or ','; detected if not given.")]
+Thousands = Annotated[str, typer.Option(help="What separates thousands; detected if not given.")]
 Dates = Annotated[
     list[str] | None,
     typer.Option("--date", help="A column of dates, or COLUMN=PATTERN, as day=%d.%m.%y; may be given several times."),

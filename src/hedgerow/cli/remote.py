@@ -59,7 +59,7 @@ def share(
     aligned: Annotated[
         bool, typer.Option("--aligned", help="The owners have agreed on the order of rows by other means.")
     ] = False,
-    keep_days: Annotated[int, typer.Option(min=0, help="Withdraw the dataset after so many days; 0 keeps it.")] = 0,
+    keep_days: Annotated[int, typer.Option(min=0, help="Withdraw the dataset after this many days; 0 keeps it.")] = 0,
     quiet: screen.Quiet = False,
 ) -> None:
     """As a data owner: split a table here and send each party its share only; all three register it, or none.
@@ -116,7 +116,7 @@ def _alignment(table: Table, row_ids: str, row_key: Path | None, aligned: bool) 
 
 def rules(
     name: Annotated[str, typer.Argument(help="Your dataset, OWNER/NAME.")],
-    file: Annotated[Path, typer.Argument(help="The rules, a TOML file; an empty one leaves the parties' rules alone.")],
+    file: Annotated[Path, typer.Argument(help="The rules, a TOML file; an empty one leaves only the parties' rules.")],
     consortium: ConsortiumFile = HERE,
     identity: IdentityDirectory = None,
 ) -> None:

@@ -85,7 +85,7 @@ def check_free(directory: Path) -> None:
     while not parent.exists():
         parent = parent.parent
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InputError(f"{directory} cannot be made: {parent} is no directory one may write to")
+        raise InputError(f"{directory} cannot be made: {parent} is not a writable directory")
 
 
 def check_file(path: Path | None, source: Path | None = None) -> None:
@@ -97,7 +97,7 @@ def check_file(path: Path | None, source: Path | None = None) -> None:
     parent = path.resolve().parent
     if path.is_dir() or not parent.is_dir() or not os.access(parent, os.W_OK):
         raise InputError(
-            f"{path} cannot be written: there must be a directory one may write to, and no directory there"
+            f"{path} cannot be written: its directory must be writable, and it must not be a directory itself"
         )
 
 

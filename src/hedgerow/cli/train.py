@@ -63,7 +63,7 @@ def class_weights(given: list[str] | None) -> dict[str, str] | str | None:
 def train(
     data: DataFile,
     target: Annotated[str, typer.Option(help="The column to predict.")],
-    out: Annotated[Path, typer.Option(help="Directory for the model; one directory a party is made in it.")],
+    out: Annotated[Path, typer.Option(help="Directory for the model; one directory per party is made in it.")],
     max_depth: Height = 5,
     regression: Regression = False,
     weight: WeightColumn = None,

@@ -32,7 +32,7 @@ class Context:
     def establish(transport: Transport, session: bytes = b"", lane: str = "main") -> Context:
         """Agree on the pair keys, confirm them (two rounds), and return the context of a lane's first step.
 
-        Reveals: nothing. Each neighbour receives a random seed; the third party never sees it. Then each tells a tag
+        Reveals: nothing. Each neighbour receives a random seed; the third party never sees it. Then each sends a tag
         made with the key they should have in common: with differing keys every later result would be garbage.
         """
         seed_left, seed_right, from_left, from_right = fresh_seed(), fresh_seed(), fresh_seed(), fresh_seed()

@@ -29,7 +29,7 @@ class Cost:
         return Cost(self.rounds + other.rounds, (a[0] + b[0], a[1] + b[1], a[2] + b[2]))
 
     def along(self, saved: int | None = None) -> Cost:
-        """Some of its rounds, or all, are rounds of something else."""
+        """The cost if ``saved`` of its rounds, or all of them, are rounds of something else."""
         return Cost(0 if saved is None else self.rounds - saved, self.sent)
 
     def __mul__(self, times: int) -> Cost:

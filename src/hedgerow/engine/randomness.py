@@ -45,7 +45,7 @@ class PairKey:
             stream.update_into(_ZEROS[: piece.nbytes], piece)
 
     def tag(self, party: int) -> bytes:
-        """What a party of the pair tells the other one to show that it has this key."""
+        """What a party of the pair sends to the other one to show that it has this key."""
         # No stream has this label: a step's name is text, which has no byte 0xff, and is followed by another byte.
         return hmac.digest(self._extracted, b"\xffconfirm" + bytes([party]), "sha256")
 

@@ -41,7 +41,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         default columns of few, often repeated texts, with a warning; other columns of text are refused.
     schema : Schema, path or None, default=None
         Declared columns (see ``hedgerow inspect``). Without it the fewest decimals that keep a column exactly are
-        found; columns that no few decimals represent are rounded, see ``rounding_``.
+        found; columns that a few decimals cannot represent are rounded, see ``rounding_``.
     consortium, identity : path or None, default=None
         For :meth:`fit_dataset`: a ``consortium.toml`` and the directory of your key and certificate (by default the
         same directory). :meth:`fit` refuses them: it would train on local parties.
@@ -91,7 +91,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeClassifier:  # noqa: N803
         """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and labels ``y``.
 
-        ``sample_weight`` are kept secret; rows of weight 0 are ignored, and nobody can tell which they are. Whole
+        ``sample_weight`` is kept secret; rows of weight 0 are ignored, and nobody can tell which they are. Whole
         numbers are kept as they are, fractions rounded in proportion to the largest (see docs/guide/how-to.md).
         """
         return self._learn(X, y, sample_weight, check_classification_targets)

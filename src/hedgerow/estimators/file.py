@@ -55,7 +55,7 @@ def load(path: Any) -> SecretTree:
     except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path} is no file that hedgerow.dump() wrote") from None
+        raise InputError(f"{path} is not a file that hedgerow.dump() wrote") from None
 
 
 def _of_directory(path: Path) -> SecretTree:

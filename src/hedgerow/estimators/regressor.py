@@ -16,7 +16,7 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
 
     Targets are kept in fixed point: exactly where the rows leave enough bits, else rounded (see ``rounding_``). Splits
     are exact for what was kept. A leaf's mean is divided in secret, down to 2^-16 of the target's last decimal; it is
-    what ``predict`` opens. Unlike scikit-learn's, a node is split only if that lowers the squared error.
+    what ``predict`` opens. Unlike in scikit-learn, a node is split only if that lowers the squared error.
 
     Parameters and attributes are those of :class:`hedgerow.DecisionTreeClassifier`, without what concerns classes.
     """
@@ -47,7 +47,7 @@ class DecisionTreeRegressor(RegressorMixin, SecretTree):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor:  # noqa: N803
         """Train on rows ``X`` (NumPy, pandas, polars or pyarrow; NaN is a missing value) and numbers ``y``.
 
-        ``sample_weight`` are kept secret; rows of weight 0 are ignored, and nobody can tell which they are.
+        ``sample_weight`` is kept secret; rows of weight 0 are ignored, and nobody can tell which they are.
         """
         return self._learn(X, y, sample_weight, lambda labels: _check_y(labels, y_numeric=True, estimator=self))
 

@@ -36,7 +36,7 @@ class SecretModel:
         """Pickling puts all three parties' shares into one stream; whoever reads it can open the tree."""
         warnings.warn(
             "a pickle holds all three parties' shares of the model: whoever reads it can open the tree, and reading a "
-            "pickle runs code. Use save() for one private directory a party, or hedgerow.dump() for one private file",
+            "pickle runs code. Use save() for one private directory per party, or hedgerow.dump() for one private file",
             SharesTogetherWarning,
             stacklevel=2,
         )

@@ -23,7 +23,7 @@ def kept_weights(weights: Values, rows: int, most: int | None = None) -> tuple[n
 
     Whole numbers that fit are kept as they are. Fractions, and larger numbers, are scaled so that the largest becomes
     2^b - 1, for the most bits b that the number of rows leaves (or ``most``), and rounded to the nearest whole number,
-    of two equally near ones to the even one; those above 0 become at least 1. The arithmetic is exact.
+    ties to the even one; those above 0 become at least 1. The arithmetic is exact.
     """
     values = np.asarray(weights)
     if values.shape != (rows,):

@@ -1,6 +1,6 @@
 """Numba kernels: arrays in, arrays out; no I/O, no keys, no knowledge of who the parties are.
 
-The modules are loaded together, when the first kernel is called: who only splits and joins shares needs none of them,
+The modules are loaded together, when the first kernel is called: code that only splits and joins shares needs none,
 and Numba with all machine code takes most of a second.
 """
 

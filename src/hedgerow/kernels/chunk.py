@@ -27,7 +27,7 @@ from .compile import kernel
 
 @njit(inline="always")
 def chunk_count(bits: Any, lowest: Any, fours: Any) -> Any:
-    """How many chunks so many bits have."""
+    """How many chunks ``bits`` bits have."""
     if lowest == 4:
         return fours
     return (bits - lowest - 4 * fours) // 3 + 1 + fours
@@ -88,7 +88,7 @@ def generated(m: Any, b: Any) -> Any:
 
 @njit(inline="always")
 def passed_on(m: Any, b: Any) -> Any:
-    """P of three bits, the term without any a apart."""
+    """P of three bits, except for the term without any a."""
     m0, m1, m2, m3, m4, m5, m6 = m
     b0, b1, b2 = b
     return (m0 & b1 & b2) ^ (m1 & b0 & b2) ^ (m2 & b2) ^ (m3 & b0 & b1) ^ (m4 & b1) ^ (m5 & b0) ^ m6
@@ -119,7 +119,7 @@ def evaluate_chunks(
     """Evaluate the chunk polynomials on one party's summand of the monomials and mask the result.
 
     With ``carries``: rows G of every chunk, then P of every chunk but the lowest. Without: P of every chunk.
-    ``constant`` tells the one party that adds the terms without any a.
+    ``constant`` is set at the one party that adds the terms without any a.
     """
     chunks = chunk_count(b.shape[0], lowest, fours)
     first_p = chunks - 1 if carries else 0

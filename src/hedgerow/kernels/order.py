@@ -1,6 +1,6 @@
 """Local parts of sorting by revealed comparisons: which items meet, and where the opened bits send them.
 
-Keys are shared as two ``uint64`` summands an item. Opened bits are packed 64 to a word; a 1 says "the first is less".
+Keys are shared as two ``uint64`` summands per item. Opened bits are packed 64 to a word; a 1 says "the first is less".
 """
 
 from __future__ import annotations

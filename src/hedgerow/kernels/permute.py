@@ -14,7 +14,7 @@ from .word128 import add128, subtract128, wide_multiply
 def draw_permutation(random: Any, out: Any) -> bool:
     """Fisher–Yates from uniform 64-bit words, without bias: a word that would cause one is replaced by a spare.
 
-    ``random`` holds a word an item and a few spares; False if those ran out, which never happens (2^-40 a spare).
+    ``random`` holds one word per item and a few spares; False if those ran out, which never happens (2^-40 per spare).
     """
     spare = out.shape[0]
     for i in range(out.shape[0]):
@@ -37,7 +37,7 @@ def draw_permutation(random: Any, out: Any) -> bool:
 
 @kernel("b1(u4[::1],u4[::1])")
 def invert_permutation(permutation: Any, out: Any) -> bool:
-    """``out[permutation[i]] = i``; False, with ``out`` unusable, if that is no permutation.
+    """``out[permutation[i]] = i``; False, with ``out`` unusable, if that is not a permutation.
 
     Permutations come opened from peers, so nothing is written outside ``out`` whatever they hold.
     """

@@ -18,7 +18,7 @@ from .compile import kernel
 BLOCK = 128
 """Words worked on at once, so that all sets of a product stay in the fastest cache."""
 LARGEST = 5
-"""Rows of a product at most."""
+"""The most rows of a product."""
 
 
 @kernel("void(u8[:,::1],i8[::1],i8[::1],u8[:,::1],u8[:,:])")
@@ -59,8 +59,8 @@ def evaluate_products(
     """Summands of sums of products, masked: row o is the sum of the terms ``outputs[o]:outputs[o + 1]``.
 
     Term t multiplies the rows ``rows[first[t]:first[t + 1]]``; set number S of them is found at ``places[32 * t + S]``,
-    among this party's ``masks`` if it has one element and else among its ``products``. No row is the constant 1.
-    ``constant`` tells the one party that adds the terms without any mask.
+    among this party's ``masks`` if it has one element and else among its ``products``. A term without rows is 1.
+    ``constant`` is set at the one party that adds the terms without any mask.
     """
     scratch = np.empty((1 << LARGEST, BLOCK), np.uint64)
     whole = ~np.uint64(0) if constant else np.uint64(0)

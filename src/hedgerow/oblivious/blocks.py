@@ -2,7 +2,7 @@
 
 Block b has a lead (best item of its first item's segment, inside the block) and a trail (the same for its last item);
 in a *single* block they are the same. Of two blocks a < b that lie in one segment everything between a's last and b's
-first item belongs to it, so comparing a's trail with b's lead decides between the two, whichever of their ends one asks
+first item belongs to it, so comparing a's trail with b's lead decides between the two, whichever of their ends is asked
 for. A group of R blocks needs R(R-1)/2 such comparisons, all in one batch; its own lead and trail go up to the next
 level.
 
@@ -260,7 +260,7 @@ class _Moves:
 
 
 def _moves(level: _Level, both: Columns, ends: slice) -> _Moves:
-    """The moves of some ends, flat: slot by slot, one item a group. ``both`` are all leads, then all trails."""
+    """The moves of some ends, flat: slot by slot, one item per group. ``both`` are all leads, then all trails."""
     slots = level.radix - 1
     x, _, stand_in = (v.reshape(slots, level.ends)[:, ends] for v in _stand_ins(level.radix))
     own, others = _places(level, x[0]), _places(level, stand_in.reshape(-1))
@@ -356,6 +356,6 @@ def _places(level: _Level, ends: Index) -> Index:
 
 
 def _in_groups(level: _Level, numbers: Index) -> Index:
-    """The places of rows of one item a group, laid end to end."""
+    """The places of rows of one item per group, laid end to end."""
     places: Index = (numbers[:, None] * level.groups + np.arange(level.groups)).reshape(-1)
     return places

@@ -1,4 +1,4 @@
-"""Stable radix sort of shared bits: the winner for very narrow keys, and the way for keys too wide for comparisons."""
+"""Stable radix sort of shared bits: best for very narrow keys, and the only way for keys too wide for comparisons."""
 
 from ..engine import FREE, Context, Cost
 from ..protocols import ShuffleJob, bit_to_ring, bit_to_ring_cost, draw_shuffle, run_shuffles, shuffle_cost

@@ -17,11 +17,11 @@ from ..protocols import inverse, reveal_top_bit
 from ..shares import Keys, Numbers, Words, words_for
 
 BUCKET, SMALL_BUCKET = 24, 4
-"""The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps. Many keys
-take small ones, which make fewer comparisons in more rounds."""
+"""The mean bucket the sample aims at: smaller buckets need a larger sample, larger ones more quicksort steps. For many
+keys buckets are small, which takes fewer comparisons and more rounds."""
 
 MANY_KEYS = 1 << 19
-"""From so many keys on, a comparison saved is worth more than a round."""
+"""From this many keys on, a comparison saved is worth more than a round."""
 
 ALL_PAIRS = 1 << 16
 """As soon as all remaining pairs are at most this many (or one for every two items), they are compared in one go."""
@@ -102,7 +102,7 @@ def _finish_buckets(ctx: Context, keys: Keys, order: Words, starts: Words, bits:
         pairs = int((sizes * (sizes - 1) // 2).sum())
         if pairs <= max(ALL_PAIRS, len(order) // 2):
             break
-        # One quicksort step in every bucket: compare with its first key, then part.
+        # One quicksort step in every bucket: compare with its first key, then partition.
         opened = _reveal_negative(ctx.step("pivot"), keys.against_first(first, end), bits)
         first, end = keys.part(order, first, end, opened)
     if pairs:

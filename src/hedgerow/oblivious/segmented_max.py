@@ -1,4 +1,4 @@
-"""The best item of every segment, told to all of the segment's items; segments are secret.
+"""The best item of every segment, known at all of the segment's items; segments are secret.
 
 A binary tree over the items. Every block of the tree knows its *lead*, the best item of the segment its first item
 belongs to (as far as it lies in the block), its *trail*, the same for its last item, and whether it is a *single*

@@ -32,15 +32,15 @@ def sort_permutations(
     """For every column, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
 
     Keys must really be below ``2**bits``, modulo the size of their ring, which has more bits: comparisons look at one
-    bit above the key and at no other. Where keys come from outside, :func:`hedgerow.schemes.replicated.truncate` makes
+    bit above the key and at no other. Where keys come from outside, :func:`hedgerow.protocols.truncate` makes
     it true.
 
     The row number (or the secret ``places``) is appended to every key *before* the shuffle. That makes keys distinct,
     which the opened comparisons need, and the sort stable. Appending the place after the shuffle would break ties by a
     public number and so show which keys are equal.
 
-    Paper: HKI+12's idea, see :mod:`.rank`. Cost: :func:`.rank.reveal_ranks`, a shuffle of one 64-bit column and the
-    undoing of one 32-bit column per key column. Reveals: the order of the shuffled keys, a uniform permutation.
+    Paper: HKI+12's idea, see :mod:`.ranking`. Cost: :func:`.ranking.reveal_ranks`, a shuffle of one 64-bit column and
+    the undoing of one 32-bit column per key column. Reveals: the order of the shuffled keys, a uniform permutation.
     """
     count = len(columns[0])
     suffix = place_bits(count)
@@ -74,7 +74,7 @@ def sort_tables(ctx: Context, tables: Sequence[Sequence[Numbers]], bits: Sequenc
 
     Tables have equally many rows and keys; all are sorted at the same time. Keys may live in any ring; ``bits[k]``
     bounds key k (at most one less than its ring has). Keys are taken from the last to the first, as many at a time as
-    fit into one comparison, each group sorting on from the places before it.
+    fit into one comparison, each group starting from the order that the groups before it gave.
 
     Cost and reveals: those of :func:`sort_permutations`, or of :func:`.radix.radix_permutation` where keys are very
     narrow or very wide.
@@ -108,7 +108,7 @@ def _by_radix(ctx: Context, table: Sequence[Numbers], bits: Sequence[int], first
 def _composites(
     ctx: Context, tables: Sequence[Sequence[Numbers]], group: Sequence[int], bits: Sequence[int]
 ) -> list[Numbers]:
-    """Every table's keys of a group as one number a row."""
+    """Every table's keys of a group as one number per row."""
     results = []
     for table in tables:
         total: Numbers | None = None

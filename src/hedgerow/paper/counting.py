@@ -97,33 +97,33 @@ class CountingBox(Box):
         return self._vector(_plain(x) * factor)
 
     def mul(self, x: Private, y: Private) -> Private:
-        """One Mul an item, one round."""
+        """One Mul per item, one round."""
         product = self._vector(_plain(x) * _plain(y))
         self.tally.mul += product.values.size
         self.tally.rounds += 1
         return product
 
     def dot(self, x: Private, y: Private) -> Private:
-        """One Mul a term, one round."""
+        """One Mul per term, one round."""
         products = self.mul(x, y)
         return self._vector(_plain(products).sum(axis=0))
 
     def eq(self, x: Private, y: Private | Public, bits: int) -> Private:
-        """One EQ an item, one round."""
+        """One EQ per item, one round."""
         result = self._vector((_plain(x) == _plain(y)).astype(object) * 1)
         self.tally.eq += result.values.size
         self.tally.rounds += 1
         return result
 
     def lt(self, x: Private, y: Private | Public, bits: int) -> Private:
-        """One LT an item, one round."""
+        """One LT per item, one round."""
         result = self._vector((_plain(x) < _plain(y)).astype(object) * 1)
         self.tally.lt += result.values.size
         self.tally.rounds += 1
         return result
 
     def lt_fraction(self, x: tuple[Private, Private], y: tuple[Private, Private], bits: int) -> Private:
-        """Two Muls and one LT an item, two rounds."""
+        """Two Muls and one LT per item, two rounds."""
         both = self.mul(self.stack([x[0], y[0]]), self.stack([y[1], x[1]]))
         return self.lt(both[0], both[1], bits)
 

@@ -111,12 +111,12 @@ class ReplicatedBox(Box):
         return self._mapped(lambda side: side * known, x)
 
     def mul(self, x: Private, y: Private) -> Private:
-        """One element an item and party, one round."""
+        """One element per item and party, one round."""
         a, b, shape = self._paired(x, y)
         return SharedVector(self, multiply(self.ctx.step("mul"), a, b), shape)
 
     def dot(self, x: Private, y: Private) -> Private:
-        """One element an item and party for the whole sum."""
+        """One element per item and party for the whole sum."""
         terms = x.shape[0]
         xs, ys = ([share_of(v[k]) for k in range(terms)] for v in (x, y))
         return SharedVector(self, dot(self.ctx.step("dot"), xs, ys), x.shape[1:])

@@ -20,7 +20,7 @@ from .program import run_evaluation, run_labels, run_probabilities, run_training
 
 Rows = npt.NDArray[np.uint64]
 RowProgress = Callable[[int, int], None]
-"""Told how many rows of how many are done."""
+"""Called with the number of rows that are done and the number of all rows."""
 
 
 @dataclass(frozen=True, slots=True)

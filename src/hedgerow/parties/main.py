@@ -2,7 +2,7 @@
 
 One process loads what parties need and then forks into three, so that starting them costs as much as starting one. Each
 descriptor is a party's end of a socket pair to the process that started them; only that process, the owner of these
-parties, is spoken to with pickled objects. Peers are spoken to with frames of fixed layout only. No key is drawn before
+parties, exchanges pickled objects with them. Peers exchange frames of fixed layout only. No key is drawn before
 the fork.
 """
 
@@ -110,7 +110,7 @@ def main(descriptors: Sequence[int]) -> None:
             for other in descriptors:
                 if other != own:
                     os.close(other)
-            # An owner that is gone has no use for words.
+            # If the owner is gone, nobody can read an error.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
                 serve(own)
             os._exit(0)
@@ -118,7 +118,7 @@ def main(descriptors: Sequence[int]) -> None:
         os.close(descriptor)
     for _ in descriptors:
         os.wait()
-    # There is nothing to tidy up, and Numba takes its time.
+    # There is nothing to clean up, and an ordinary exit is slow with Numba.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""A party process's memory: kept between runs while it is little, given back when it is much."""
+"""A party process's memory: kept between runs if it is small, given back if it is large."""
 
 import contextlib
 import ctypes

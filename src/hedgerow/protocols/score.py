@@ -8,7 +8,7 @@ from ..shares import RING64, RING128, Columns, Ring
 
 
 def score_sign(ctx: Context, a: Columns, b: Columns, cross_bits: int, single_dealer: bool = False) -> PendingSign:
-    """The bit p/q < p'/q', about to be found, by cross products in 2^64 where they fit and else in 2^128, where p may
+    """The bit p/q < p'/q', still to be found, by cross products in 2^64 where they fit, otherwise in 2^128, where p may
     be already."""
     p, q, p2, q2 = a.column(0), a.column(1), b.column(0), b.column(1)
     if cross_bits + 1 > RING64.bits or p.ring == RING128:

@@ -138,7 +138,7 @@ def _worth(best: Candidate, labels: Array, mass: Array, rules: TwinRules, whole:
 def best_split(
     values: Array, labels: Array, rule: Rule, rules: TwinRules | None = None, mass: Array | None = None
 ) -> Candidate | None:
-    """The best candidate by the rule. Floats only sieve: whatever is near the top is compared as exact fractions."""
+    """The best candidate by the rule. Floats only filter: whatever is near the top is compared as exact fractions."""
     rules = rules or TwinRules()
     mass = np.ones(len(labels), np.int64) if mass is None else mass
     summands = _summands(labels, mass, rules)

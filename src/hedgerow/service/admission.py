@@ -43,7 +43,7 @@ class Admitted:
 
 
 class Admission:
-    """Looks at requests with this party's eyes."""
+    """Judges requests by what this party knows and allows."""
 
     def __init__(self, settings: PartySettings, engine: Engine, datasets: Datasets) -> None:
         self._settings, self._engine, self._datasets = settings, engine, datasets
@@ -142,7 +142,7 @@ class Admission:
         return applied, approvals
 
     def check_numbers(self, model: Job, facts: ModelFacts, applied: Applied) -> None:
-        """Numbers of leaves may leave if small ones were withheld as today's rule wants it."""
+        """Numbers of leaves may be sent out if small ones were withheld as today's rule requires."""
         withheld = max(facts.problem.min_samples_leaf, model.spec.get("min_count", 1))
         applied.check("min_count", withheld, "the model withholds numbers of leaves below")
 
@@ -196,7 +196,7 @@ class Admission:
     def check_again(self, job: Job) -> tuple[ModelFacts, dict[str, Any], tuple[str, ...]]:
         """Before a job starts: is it still allowed? The model's facts, where its columns lie, and who must approve."""
         if "analyst" not in self._settings.consortium.members.get(job.asker, ()):
-            raise Forbidden(f"{job.asker} is no analyst of this consortium any more")
+            raise Forbidden(f"{job.asker} is no longer an analyst of this consortium")
         for who, given in (job.approvals or {}).items():
             if given and given.get("until") and now().isoformat() > given["until"]:
                 raise Forbidden(f"the approval of {who} has ended")

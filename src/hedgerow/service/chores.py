@@ -29,7 +29,7 @@ def give_memory_back() -> None:
 
 
 class Chores:
-    """Functions that are called every so many seconds. One that fails is tried again at its next turn."""
+    """Functions that are called at fixed intervals. One that fails is tried again at its next turn."""
 
     def __init__(self) -> None:
         self._chores: list[_Chore] = []
@@ -37,7 +37,7 @@ class Chores:
         self._thread = threading.Thread(target=self._run, name="chores", daemon=True)
 
     def add(self, name: str, seconds: float, do: Callable[[], None], first: float | None = None) -> None:
-        """Call ``do`` every so many seconds, first after that time or another one."""
+        """Call ``do`` every ``seconds`` seconds, for the first time after ``first`` seconds if that is given."""
         due = time.monotonic() + (seconds if first is None else first)
         self._chores.append(_Chore(name, seconds, do, due))
 

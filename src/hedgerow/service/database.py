@@ -92,7 +92,7 @@ def open_database(url: str) -> Engine:
     try:
         known = make_url(url)
         shown = known.render_as_string(hide_password=True)
-        # Opening a file is cheap, a server is asked less often; what a crowd needed is closed again in either case.
+        # Opening a file is cheap, a server is asked less often; connections beyond these are closed after use.
         kept = 2 if known.get_backend_name() == "sqlite" else 5
         engine = create_engine(url, pool_pre_ping=True, pool_size=kept, max_overflow=40)
     except (NoSuchModuleError, ModuleNotFoundError) as error:

@@ -1,4 +1,4 @@
-"""What a data owner does before anything leaves the house: tables as whole numbers, rules, the order of rows."""
+"""What a data owner does before anything leaves its machine: tables as whole numbers, rules, the order of rows."""
 
 import hmac
 import json

@@ -1,6 +1,7 @@
 """Talking to party services over mutual TLS: used by the other parties and by owners' and analysts' clients."""
 
 import ssl
+import weakref
 from typing import Any
 
 import httpx
@@ -29,10 +30,13 @@ class PartyConnections:
 
     def _connected(self, identity: Identity) -> list[httpx.Client]:
         context = identity.client_context()
-        return [
+        clients = [
             httpx.Client(base_url=address.url, verify=context, timeout=self._seconds, trust_env=False)
             for address in self._consortium.parties
         ]
+        # Nobody has to close a client, nor the model that was got by it.
+        weakref.finalize(self, _close_all, clients)
+        return clients
 
     def renew(self, identity: Identity) -> None:
         """Go on with another certificate or list of revoked ones; requests under way end as they began."""
@@ -56,8 +60,12 @@ class PartyConnections:
 
     def close(self) -> None:
         """Close all connections."""
-        for client in self._clients:
-            client.close()
+        _close_all(self._clients)
+
+
+def _close_all(clients: list[httpx.Client]) -> None:
+    for client in clients:
+        client.close()
 
 
 def _reason(error: BaseException) -> str:

@@ -150,7 +150,7 @@ class Opened:
         self.size = stored if cipher is None else stored - HEADER - TAG * self._blocks
 
     def read(self, start: int, length: int) -> bytes:
-        """``length`` bytes from ``start`` on, as far as there are so many."""
+        """``length`` bytes from ``start`` on, or as many as there are."""
         length = max(0, min(length, self.size - start))
         if not length and self.size:
             return b""
@@ -171,7 +171,7 @@ class Opened:
 
 
 def read_storage_keys(entry: Mapping[str, Any], base: Path) -> Seal:
-    """The keys from a file, a credential of systemd, or the output of a command: one of 64 hexadecimal digits a line,
+    """The keys from a file, a credential of systemd, or the output of a command: one of 64 hexadecimal digits per line,
     the present one first."""
     if set(entry) - {"file", "credential", "command"} or len(entry) > 1:
         raise InputError("storage_key has one of: file, credential, command")

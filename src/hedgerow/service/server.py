@@ -50,7 +50,7 @@ log = logging.getLogger("hedgerow.party")
 
 
 class Repeats(logging.Filter):
-    """Warnings and errors that come again and again are counted: the first few are written, then one line a minute."""
+    """Warnings and errors that come again and again are counted: the first few are written, then one per minute."""
 
     FEW, SECONDS = 5, 60.0
 
@@ -73,7 +73,7 @@ class Repeats(logging.Filter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line. What is logged are names, sizes, states and kinds of errors, never values."""
+    """One JSON object per line. What is logged are names, sizes, states and kinds of errors, never values."""
 
     def format(self, record: logging.LogRecord) -> str:
         """A record as JSON."""
@@ -123,7 +123,7 @@ class _Listener(socket.socket):
 
 class CertificateProtocol(H11Protocol):
     """HTTP/1.1 that hands the caller's certificate to the application, keeps callers from taking all connections for
-    themselves, and hangs up on those who do not get on."""
+    themselves, and disconnects those who are too slow."""
 
     callers: ClassVar[Counter[str]] = Counter()
     """Connections by the name in the certificate."""
@@ -176,7 +176,7 @@ class CertificateProtocol(H11Protocol):
             super().shutdown()
 
     def _await_headers(self, seconds: float) -> None:
-        """One timer a connection, begun anew with every response: a caller who goes on asking is not hung up on."""
+        """One timer per connection, restarted with every response: a caller who goes on asking is not hung up on."""
         if self._idle is not None:
             self._idle.cancel()
         self._idle = asyncio.get_running_loop().call_later(seconds, self._hang_up_if_idle)

@@ -158,5 +158,5 @@ def own_upload(session: Session, caller: Caller, identifier: str, state: str) ->
 
 
 def share_size(manifest: dict[str, Any]) -> int:
-    """Bytes of one party's shares: two summands of eight bytes a value."""
+    """Bytes of one party's shares: two summands of eight bytes per value."""
     return 16 * int(manifest["rows"]) * int(manifest["columns"])

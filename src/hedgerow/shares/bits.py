@@ -112,7 +112,7 @@ class Bits:
         return [self.row(k) for k in range(self.rows)]
 
     def any_row(self) -> Bits:
-        """Whether one of the rows, of which at most one is set, is."""
+        """Whether any row is set; at most one of them is."""
         return self.map(lambda rows: np.bitwise_xor.reduce(rows, axis=0)[None])
 
     def span(self, start: int, stop: int) -> Bits:
@@ -181,7 +181,7 @@ class Bits:
 
     @staticmethod
     def of_bytes(columns: Sequence[Bytes], rows: int) -> Bits:
-        """The bits of bytes, eight rows a column, padded to a multiple of 64 places: undoes :meth:`to_bytes`."""
+        """The bits of bytes, eight rows per column, padded to a multiple of 64 places: undoes :meth:`to_bytes`."""
 
         def change(items: list[Words]) -> Words:
             if rows == 1:
@@ -199,7 +199,7 @@ class Bits:
         return Bits(left, right, parts[0].count)
 
     def times(self, rows: int) -> Bits:
-        """The same rows so many times, one below the other."""
+        """The same rows ``rows`` times, one below the other."""
         return Bits.stack([self] * rows)
 
     @staticmethod

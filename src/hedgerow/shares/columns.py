@@ -99,7 +99,7 @@ class Columns:
         return Columns([parts[k] for k in kept], places)
 
     def changed(self, change: Callable[[Words], Words]) -> Columns:
-        """The same change of all summands, which come as one array a ring: vectors, items."""
+        """The same change of all summands, which come as one array per ring: vectors, items."""
         return Columns([part.changed(change) for part in self.parts], self.places)
 
     def __getitem__(self, index: slice | npt.NDArray[np.integer]) -> Columns:

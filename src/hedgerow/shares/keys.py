@@ -12,7 +12,7 @@ from .ring import RING64, Words
 
 
 class Keys:
-    """One party's part of 64-bit keys in ``segments`` segments of equally many. Mutable: a sort's own copy."""
+    """One party's part of 64-bit keys in ``segments`` segments of equal length. Mutable: a sort's own copy."""
 
     __slots__ = ("_left", "_right")
 
@@ -75,7 +75,7 @@ class Keys:
         return Numbers(*sides, RING64)
 
     def part(self, order: Words, first: Words, end: Words, opened: Words) -> tuple[Words, Words]:
-        """Part every bucket, in place, at its first key by the opened comparisons with it; ``order`` goes along.
+        """Partition every bucket in place around its first key by the opened comparisons with it; ``order`` moves too.
         Returns the buckets of several keys that are left."""
         most = int((end - first).sum()) // 2
         new_first, new_end = np.empty(most, np.int64), np.empty(most, np.int64)

@@ -65,7 +65,7 @@ class Numbers:
         return self.map(self.ring.prefix_sum)
 
     def sum(self) -> Numbers:
-        """The sum of all items, one item; none for no items."""
+        """The sum of all items as one item; no item if there are none."""
         return self.prefix_sum()[max(0, len(self) - 1) :]
 
     def spread(self, count: int) -> Numbers:

@@ -14,7 +14,7 @@ Words = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Integers modulo ``2**bits``. Arrays are ``uint16[n]`` to ``uint64[n]`` or, two limbs an item,
+    """Integers modulo ``2**bits``. Arrays are ``uint16[n]`` to ``uint64[n]`` or, two limbs per item,
     ``uint64[n, 2]``."""
 
     bits: int

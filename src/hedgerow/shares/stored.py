@@ -1,4 +1,4 @@
-"""Shares as arrays and bytes, for a party's own files and for results on their way to who may open them."""
+"""Shares as arrays and bytes, for a party's own files and for results on their way to those who may open them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +15,7 @@ def to_arrays(share: Numbers, left: str, right: str) -> dict[str, Words]:
 
 
 def from_arrays(arrays: Mapping[str, Words], left: str, right: str) -> Numbers:
-    """The inverse of :func:`to_arrays`; refuses what is no share."""
+    """The inverse of :func:`to_arrays`; refuses what is not a share."""
     a, b = arrays.get(left), arrays.get(right)
     if a is None or b is None:
         raise InputError(f"the file lacks '{left}' or '{right}'")

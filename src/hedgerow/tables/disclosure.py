@@ -1,4 +1,4 @@
-"""What of a table becomes public, column by column, and what does not without its owner's insisting.
+"""What of a table becomes public, column by column, and what does not unless its owner insists.
 
 Names of categories and classes stand in the schema, which every owner, party and analyst sees. A column of few, often
 repeated texts is published after being shown; anything else that would publish values is refused with the remedies

@@ -78,7 +78,7 @@ def _exact(values: Values, decimals: int) -> bool:
 
 
 def _width(values: Values, decimals: int) -> tuple[int, bool]:
-    """Bits and sign of a column kept with so many decimals."""
+    """Bits and sign of a column kept with this number of decimals."""
     whole = _whole(values, decimals)
     low, high = (int(whole.min()), int(whole.max())) if whole.size else (0, 0)
     if low < 0:
@@ -243,7 +243,7 @@ def encode_doubled(column: Column, values: Values) -> npt.NDArray[np.uint64]:
         doubled = np.rint(2 * _scaled(present, column.decimals))
         # The product is rounded; the quotient says on which side of the half grid a value really lies.
         doubled -= _scaled(doubled / 2, -column.decimals) > present
-        # 2^63 itself is no 64-bit integer, so what is far beyond comes down in floating point first.
+        # 2^63 itself is not a 64-bit integer, so values far beyond it are clipped in floating point first.
         doubled = np.clip(doubled, 2.0 * low, 2.0**63 - 1024).astype(np.int64)
     elif column.decimals < 0:
         doubled = present.astype(object) * 2 // 10**-column.decimals

@@ -43,7 +43,7 @@ INDEX = re.compile(r"__index_level_\d+__")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is written, as far as it is said: what is empty is found out.
+    """How a file is written, as far as it is given: what is empty is detected.
 
     ``texts`` names columns that are taken as they are written, numbers or not; ``dates`` columns of dates, each with a
     ``strptime`` pattern or nothing.

@@ -11,7 +11,7 @@ from .schema import Column
 Values = npt.NDArray[Any]
 
 LEAST = 1e-12
-"""Rounding below this part of a column's largest value is what floating point does all the time, and is not told."""
+"""Rounding below this part of a column's largest value is what floating point always does; it is not reported."""
 LARGEST_WHOLE = 2.0**53
 """From here on floating point has no room for every whole number."""
 

@@ -113,7 +113,7 @@ class Transport(ABC):
     ) -> None:
         """Send to both neighbours and fill the ``from_`` arrays with what they send; one round.
 
-        All arrays are C-contiguous. No bytes are no message. Returns when everything expected has come.
+        All arrays are C-contiguous. A message of no bytes is not sent. Returns when everything expected has arrived.
         """
         start = time.monotonic()
         sends: list[tuple[int, Message]] = []

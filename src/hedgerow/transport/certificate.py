@@ -31,7 +31,7 @@ class Revocation:
 
     @property
     def holds(self) -> bool:
-        """Whether its time has come."""
+        """Whether it has taken effect."""
         return self.since is None or self.since <= datetime.datetime.now(datetime.UTC)
 
 

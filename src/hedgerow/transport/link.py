@@ -24,13 +24,13 @@ _GONE = (ConnectionError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnErr
 
 
 def _read_tls(read: Callable[..., Any], into: memoryview) -> int:
-    """One TLS record at most; a shorter way than ``recv_into``, which is taken 16 KB at a time."""
+    """Read at most one TLS record, with less overhead than ``recv_into``; it is called once per 16 KB."""
     count: int = read(into.nbytes, into)
     return count
 
 
 def _joined(pieces: list[bytes | memoryview]) -> list[memoryview]:
-    """Pieces in one, but for a last one that is large."""
+    """The pieces joined into one, except for a large last one."""
     last = memoryview(pieces[-1])
     if last.nbytes < JOIN_BELOW:
         return [memoryview(b"".join(pieces))]
@@ -126,7 +126,7 @@ class Link:
         self._receive(self.view, "abort")
 
     def fill_buffered(self, step: str) -> bool:
-        """:meth:`fill` if something to read is already on this side of the operating system."""
+        """:meth:`fill` if something to read is already in this process's buffers."""
         if self.start != self.end or (isinstance(self.sock, ssl.SSLSocket) and self.sock.pending() > 0):
             return self.fill(step)
         return self.target is None
@@ -195,7 +195,7 @@ class Link:
         self.heard_at = time.monotonic()
         self.signs += 1
         if self.signs > _MOST_SIGNS:
-            raise MalformedMessage(self.peer, step, "sends signs of life without end, and no data")
+            raise MalformedMessage(self.peer, step, "sends WAITING frames without end, and no data")
 
     def _take_payload(self, step: str) -> bool:
         while True:

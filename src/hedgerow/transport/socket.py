@@ -236,7 +236,7 @@ def _prepare(sock: socket.socket, deadline: float) -> None:
 def _dial(
     peer: int, address: tuple[str, int], identity: Identity | None, deadline: float, preface: bytes
 ) -> socket.socket:
-    """Dial until it works. A connection that is cut before TLS is up is tried again: others may crowd the port."""
+    """Dial until connected. A connection cut before TLS is up is tried again: the port may be busy with others."""
     context = identity.client_context() if identity else None
     pause = 0.02
     while True:
@@ -270,7 +270,7 @@ def _accept_all(
 ) -> dict[int, socket.socket]:
     """Accept until all awaited parties have shown themselves.
 
-    Every caller is greeted in a thread of its own, so that strangers, silent or babbling, do not hold up the parties.
+    Every caller is greeted in a thread of its own, so that strangers, silent or not, do not delay the parties.
     """
     found: dict[int, socket.socket] = {}
     callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch | None] = queue.SimpleQueue()
@@ -303,7 +303,7 @@ def _greet(
     deadline: float,
     callers: queue.SimpleQueue[tuple[int, socket.socket] | HandshakeMismatch | None],
 ) -> None:
-    """Find out who called; strangers are turned away without a word."""
+    """Find out who called; strangers are disconnected without an answer."""
     try:
         deadline = min(deadline, time.monotonic() + _GREETING_SECONDS)
         _prepare(raw, deadline)
@@ -334,7 +334,7 @@ def _shake_hands(party: int, peer: int | None, sock: socket.socket, agreement: S
     if peer is not None and claimed != peer:
         raise HandshakeMismatch(peer, "handshake", f"answered as party {claimed}")
     if isinstance(sock, ssl.SSLSocket) and not _certificate_names(sock, claimed):
-        # Not the party's word, so no reason to end the run: whoever accepted the call turns it away in silence.
+        # The party itself did not send this, so the run goes on: the accepting side closes the connection silently.
         raise MalformedMessage(claimed, "handshake", "somebody else greeted in its name")
     if version != PROTOCOL_VERSION:
         raise HandshakeMismatch(claimed, "handshake", f"speaks protocol {version}, this party {PROTOCOL_VERSION}")

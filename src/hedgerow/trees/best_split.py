@@ -1,4 +1,4 @@
-"""From the best feature at every place to the best split of every node, told to all its places."""
+"""From the best feature at every place to the best split of every node, known at all its places."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from .nodes import Nodes
 from .problem import Problem
 
 FAN_INS = (8, 20, 160, 1280, 10_240, 81_920)
-"""What a network can choose from: blocks joined in groups rather than two by two."""
+"""The choices for a network: how many blocks are joined in groups rather than in pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenSplits:
-    """The splits of a layer as every place sees its node's: rows of the true child, the feature's number, and of the
-    sums that are kept along those of the true child."""
+    """The splits of a layer as every place sees its node's: rows of the true child, the feature's number, and the
+    kept sums of the true child."""
 
     rows_true: Numbers
     feature: Numbers
@@ -27,7 +27,7 @@ class ChosenSplits:
 
 
 def best_splits(ctx: Context, nodes: Nodes, problem: Problem, found: PlaceWinners, fan_in: int) -> ChosenSplits:
-    """The best candidate of every node, told to all its places; a node without one gets no true rows.
+    """The best candidate of every node, known at all its places; a node without one gets no true rows.
 
     Cost: :func:`best_splits_cost`. Reveals: nothing beyond shapes.
     """

@@ -55,7 +55,7 @@ def _equality_bits(problem: Problem) -> int:
 
 
 def _large_enough(ctx: Context, problem: Problem, nodes: Nodes) -> Bits | None:
-    """Whether a place leaves enough rows on both sides, and its node has enough; None where all are."""
+    """Whether a place leaves enough rows on both sides, and its node has enough; None where that always holds."""
     columns, least = [], []
     rows_so_far = nodes.rows_so_far(ctx)
     if problem.min_samples_leaf > 1:

@@ -62,7 +62,7 @@ def at_front(ctx: Context, problem: Problem, entries: Sequence[Entries]) -> list
 
 
 def at_front_cost(problem: Problem, layers: int) -> Cost:
-    """Cost of :func:`at_front` for so many layers."""
+    """Cost of :func:`at_front` for ``layers`` layers."""
     rings = [problem.widths.number_ring, problem.widths.count_ring]
     columns = [ring.nbytes for ring in (*rings, problem.widths.sorted_ring)]
     return select_sum_cost(layers * padded(problem.rows), 2, rings) + compact_tables_cost(problem.rows, columns, layers)

@@ -1,4 +1,4 @@
-"""Sums of row columns over secret nodes, told to all places of the node."""
+"""Sums of row columns over secret nodes, known at all places of the node."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def node_sums(ctx: Context, nodes: Nodes, columns: Sequence[Numbers]) -> tuple[l
     """Per place, for every column in node order: its sum over earlier nodes and over the place's own node.
 
     At the first place of a node stands the sum from there to the end; brought to the front, the difference to the next
-    node's is the node's own sum. What changes from node to node goes back to the first places, and prefix sums tell it
+    node's is the node's own sum. What changes from node to node goes back to the first places, and prefix sums bring it
     to the others. Cost: :func:`node_sums_cost`. Reveals: a permutation under a fresh shuffle.
     """
     n, flags = nodes.rows, nodes.flags.masked(nodes.real)
@@ -53,7 +53,7 @@ def node_sums(ctx: Context, nodes: Nodes, columns: Sequence[Numbers]) -> tuple[l
 
 
 def node_sums_cost(count: int, ring: Ring, columns: int) -> Cost:
-    """Cost of :func:`node_sums` for so many rows and columns."""
+    """Cost of :func:`node_sums` for ``count`` rows and ``columns`` columns."""
     cost = multiply_bit_cost(padded(count), [ring] * (columns + 1))
     cost += compact_cost(count, [ring.nbytes] * (columns + 1)) + dot_cost(2 * columns * count, ring)
     return cost + shuffle_cost(count, 0, [ring.nbytes] * (2 * columns), undo=True)

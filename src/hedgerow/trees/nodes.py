@@ -66,7 +66,7 @@ class Nodes:
 
     @property
     def real(self) -> Words:
-        """The packed public mask of the places that are no padding."""
+        """The packed public mask of the places that are not padding."""
         return pack_row(np.arange(self.length) < self.rows)
 
     def rows_so_far(self, ctx: Context) -> Numbers:

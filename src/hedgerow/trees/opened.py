@@ -27,7 +27,7 @@ def decode(opened: Opened, withheld: bool = False) -> Node:
     """The ordinary tree: always-false tests (threshold 0) are dropped, NULL padding is ignored.
 
     The false child of node d in layer k has number d, the true child d + 2^k. With ``withheld`` the parties blanked the
-    counts of small leaves: none are known of those, nor above them.
+    counts of small leaves: these are unknown, and so are those of the nodes above.
     """
     height = sum(name.endswith(".threshold") for name in opened)
     tests = [_layer(opened, k) for k in range(height)]

@@ -45,12 +45,12 @@ def batches(problem: Problem, rows: int) -> list[slice]:
 def walk(ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem) -> Numbers:
     """The number of the leaf every row reaches.
 
-    ``x`` are *doubled* attribute values, ⌊2v⌋ (categories as places), in the shape's value ring: with a whole threshold
-    t the test 2v < t says the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly. The parties cut
-    them to their declared range first.
+    ``x`` are *doubled* attribute values, ⌊2v⌋ (categories as places), in the problem's value ring: with a whole
+    threshold t the test 2v < t says the same as ⌊2v⌋ < t, so values between the trained ones are judged exactly. The
+    parties cut them to their declared range first.
 
     Paper: our own; HIKC23 trains only. Cost: per layer one :mod:`.lookup`, m equalities of attribute numbers, one
-    selection among m and one comparison a row. Reveals: nothing beyond shapes.
+    selection among m and one comparison per row. Reveals: nothing beyond shapes.
     """
     count = len(x[0])
     x = in_declared_range(ctx.step("range"), x, problem, problem.value_bits + 1, problem.widths.value_ring)
@@ -127,7 +127,7 @@ def _at_leaves(
 def confusion(ctx: Context, truth: Numbers, predicted: Numbers, classes: int) -> Numbers:
     """The confusion matrix, flat, a row for every true class. Items are class numbers of 2^32.
 
-    Cost: 2·classes equalities and conversions a row, and one product of matrices. Reveals: nothing beyond shapes.
+    Cost: 2·classes equalities and conversions per row, and one product of matrices. Reveals: nothing beyond shapes.
     """
     count = len(truth)
     codes = public(ctx, np.repeat(np.arange(classes, dtype=np.uint32), count), RING32)

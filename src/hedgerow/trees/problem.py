@@ -196,7 +196,7 @@ def _features(attributes: int, categories: tuple[int, ...]) -> list[Feature]:
 def check_table(x: Any, y: Any, height: int, value_bits: int | None = None) -> tuple[npt.NDArray[Any], Any, Problem]:
     """Check a table of attributes ``x[m, n]`` and labels ``y[n]``; returns integer arrays and the problem.
 
-    Raises :class:`InputError` with what to do, before any share is made.
+    Raises :class:`InputError` that says what to do, before any share is made.
     """
     values, labels = np.asarray(x), np.asarray(y)
     if values.ndim != 2:

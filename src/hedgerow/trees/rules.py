@@ -46,7 +46,7 @@ class TrainingRules:
         }
 
     def public(self) -> dict[str, Any]:
-        """The rules as a consortium's parties take them: whole numbers, for they must not know the table to understand
+        """The rules as a consortium's parties take them: whole numbers, so they need not know the table to understand
         them."""
         for name in ("min_samples_split", "min_samples_leaf"):
             value = getattr(self, name)

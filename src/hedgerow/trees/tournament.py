@@ -56,7 +56,7 @@ def feature_rows(ctx: Context, code: int, rows: int, count: int) -> Bits:
 
 
 Less = Callable[[Context, list[Numbers], list[Numbers], list[Numbers]], PendingSign]
-"""Compares the keys of two contenders, with their differences at hand: whether the first one's are lower, about to be
+"""Compares the keys of two contenders, given with their differences: whether the first one's are lower, still to be
 found."""
 
 

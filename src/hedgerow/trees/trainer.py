@@ -34,7 +34,7 @@ from .split_places import child_ends, feature_one_hot, split_places_cost, thresh
 from .table import TrainingTable, truncate_to_declared, truncate_to_declared_cost
 
 Progress = Callable[[int, str], None]
-"""Told the layer and the step that begins."""
+"""Called with the layer and the step that begins."""
 
 
 def quiet(layer: int, step: str) -> None:

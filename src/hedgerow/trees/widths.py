@@ -65,7 +65,7 @@ class Widths:
 
 
 def _narrowest(bits: int) -> Ring:
-    """The narrowest ring of one word with so many bits; the widest one where there is none."""
+    """The narrowest ring of one word with ``bits`` bits; the widest one where there is none."""
     return next((ring for ring in (RING16, RING32) if bits <= ring.bits), RING64)
 
 

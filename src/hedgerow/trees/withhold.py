@@ -32,7 +32,7 @@ MOST_LEAVES = 1 << 10
 def enough_rows(ctx: Context, table: TrainingTable, problem: Problem, least_rows: int, least_of_a_class: int) -> bool:
     """Whether enough rows have a weight, and every class that occurs among them has enough of them.
 
-    Paper: our own. Cost: one equality a row for the weights, and one with a gate for every class.
+    Paper: our own. Cost: one equality per row for the weights, and one with a gate for every class.
     Reveals: the answer, one bit for all conditions together, to all parties.
     """
     rows, bits = problem.rows, problem.widths.count_bits + 1
@@ -52,7 +52,7 @@ def enough_rows(ctx: Context, table: TrainingTable, problem: Problem, least_rows
     least = np.full(len(counts), min(least_of_a_class, problem.rows + 1), RING32.dtype)
     least[0] = min(least_rows, problem.rows + 1)
     few = less_than(ctx.step("few"), counts, public(ctx, least, RING32), bits)
-    # No row at all of a class is no harm; no row of any weight is.
+    # A class without any row does no harm; a table without any row of positive weight does.
     some = counts + public(ctx, np.eye(1, len(counts), dtype=RING32.dtype)[0], RING32)
     occurs = bit_not(ctx, is_zero(ctx.step("occurs"), some, bits))
     failed = bit_to_ring(ctx.step("failed"), bit_and(ctx.step("both"), few, occurs), RING32)
@@ -64,7 +64,7 @@ def withhold_small_leaves(ctx: Context, tree: SharedTree, problem: Problem, leas
     """The tree without the numbers (counts, means) of leaves that would tell about fewer than ``least`` rows.
 
     A leaf keeps its numbers where every split above it has at least ``least`` rows on both sides. So what is withheld
-    are whole subtrees of at least so many rows, and no sum or difference of numbers that are shown, nor the known
+    are whole subtrees of at least ``least`` rows, and no sum or difference of numbers that are shown, nor the known
     number of all rows, gives back less. Where rows have weights, or leaves are too many to compare, all are withheld.
 
     Paper: our own. Cost: for every layer one equality and one selection for each pair of leaves.

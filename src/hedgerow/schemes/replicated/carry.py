@@ -27,8 +27,8 @@ _LONGEST_JOIN = 4
 @dataclass(frozen=True, slots=True)
 class Chunks:
     """``bits`` bits cut into ``number`` chunks: the lowest of ``lowest`` bits, the highest ``fours`` of four bits, the
-    others of three; and how many of them are joined in each stage. Few items take the fewest rounds and of those the
-    fewest bytes; many items pay a tenth more bytes for a round, not more."""
+    others of three; and how many of them are joined in each stage. Few items take the fewest rounds and then the
+    fewest bytes; many items pay at most a tenth more bytes to save a round."""
 
     bits: int
     number: int
@@ -124,14 +124,14 @@ def slice_words(ring: Ring, words: Words, bits: int) -> Words:
 
 
 class SumOperand(Protocol):
-    """What a party knows of each block, if only after the round in which A is dealt."""
+    """What a party knows of each block, some of it only after the round in which A is dealt."""
 
     @property
     def mine(self) -> Words:
-        """Packed rows of A of the own block."""
+        """Packed rows of A of this party's own block."""
 
     def opening(self) -> Round:
-        """What is told in the round of the dealing."""
+        """What is sent in the round of the dealing."""
 
     def others(self, role: int) -> Words:
         """Packed rows of B of the block in which this party has the role, after that round."""
@@ -149,7 +149,7 @@ class SharedOperand:
         return SharedOperand(known_rows(dealing, x, bits, minus))
 
     def opening(self) -> Round:
-        """Nothing is told."""
+        """Nothing is sent."""
         return Round()
 
     def others(self, role: int) -> Words:
@@ -177,7 +177,7 @@ class ChunkInputs:
         self._fill(block, mask[monomials:], dealt[monomials:])
 
     def opening(self) -> Round:
-        """What is told so that B is known afterwards."""
+        """What is sent so that B is known afterwards."""
         return self.operand.opening()
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
@@ -214,10 +214,10 @@ def known_rows(dealing: Dealing, x: Numbers, bits: int, minus: int = 0) -> list[
 
 
 class LocalOperand:
-    """A number that is the sum of one summand a party, each known to that party alone, as products are.
+    """A number that is the sum of one summand per party, each known only to that party, as products are.
 
-    The dealer of a block takes its own summand for A and can deal at once; in the same round the other two tell each
-    other theirs, whose sum is B. What they tell is masked by a share of zero of which the receiver lacks one half.
+    The dealer of a block takes its own summand for A and can deal at once; in the same round the other two send each
+    other theirs, whose sum is B. What they send is masked by a share of zero of which the receiver lacks one half.
     """
 
     def __init__(self, dealing: Dealing, ring: Ring, summand: Words, bits: int) -> None:
@@ -228,7 +228,7 @@ class LocalOperand:
         self.heard = [np.empty_like(told) for told in self.told]
 
     def opening(self) -> Round:
-        """Tell the other answering party this one's summand."""
+        """Send this party's summand to the other answering party."""
         (following, previous), (from_right, from_left) = self.told, self.heard
         return Round(to_right=[following], to_left=[previous], from_right=[from_right], from_left=[from_left])
 

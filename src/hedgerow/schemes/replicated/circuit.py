@@ -1,4 +1,4 @@
-"""Circuits of bits: stages of sums of products, one round a stage. :mod:`.formula` draws them, :mod:`.evaluation` runs
+"""Bit circuits: stages of sums of products, one round per stage. :mod:`.formula` draws them, :mod:`.evaluation` runs
 them."""
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ...shares import Index, words_for
 from .dealing import dealer_blocks
 
 Term = tuple[int, ...]
-"""Rows to be multiplied; none is the constant 1."""
+"""Rows to be multiplied; an empty term is the constant 1."""
 Output = tuple[Term, ...]
 """Products to be added."""
 

@@ -22,7 +22,7 @@ def _check_bits(ring: Ring, bits: int, most: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PendingSign:
-    """The highest of ``bits`` bits of ``count`` sums, about to be found: what every party knows of them."""
+    """The highest of ``bits`` bits of ``count`` sums, still to be found: what every party knows of them."""
 
     operand: SumOperand
     bits: int
@@ -117,7 +117,7 @@ def reveal_top_bit(ctx: Context, x: Numbers, bits: int) -> Words:
     """:func:`top_bit` opened to all three parties as one packed row; the last stage is opened at once.
 
     Cost: as many rounds as :func:`top_bit`, and another two bits per item in all. Reveals: exactly that bit: the two
-    summands of it that are told are masked by what the third party does not know.
+    summands of it that are sent are masked by what the third party does not know.
     """
     sign = _sign(ctx, x, bits)
     if not sign.chunks.radices:
@@ -158,7 +158,7 @@ def sign_of_products(
     plus: Numbers | None = None,
     single_dealer: bool = False,
 ) -> PendingSign:
-    """The sign of :func:`product_sign`, about to be found; with ``single_dealer``, one party deals however many there
+    """The sign of :func:`product_sign`, still to be found; with ``single_dealer``, one party deals however many there
     are."""
     ring, count = xs[0].ring, len(xs[0])
     _check_bits(ring, bits, ring.bits)
@@ -183,7 +183,7 @@ def less_than(ctx: Context, x: Numbers, y: Numbers, bits: int) -> Bits:
 
 
 def sign_of(ctx: Context, x: Numbers, bits: int) -> PendingSign:
-    """Whether x is negative, for |x| < 2**bits, about to be found."""
+    """Whether x is negative, for |x| < 2**bits, still to be found."""
     _check_bits(x.ring, bits, x.ring.bits - 1)
     return _sign(ctx, x, bits + 1)
 

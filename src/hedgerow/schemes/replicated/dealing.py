@@ -1,6 +1,6 @@
 """Who deals which block of a vector, and the moves that every dealt protocol makes.
 
-Of a shared x every block has a *dealer*, which knows A = x_i + x_{i+1}; the party right of it (*next*) and the party
+Every block of a shared x has a *dealer*, which knows A = x_i + x_{i+1}; the party right of it (*next*) and the party
 left of it (*previous*) both know the third summand B, and x = A + B. A dealt protocol has two kinds of rounds:
 
 1. The dealer shares what it knows in a *packet*: the next party's summand comes from the key it has with the dealer,
@@ -26,7 +26,7 @@ from ...shares import Bits, Numbers, Ring, Words, words_for
 OWN, NEXT, PREVIOUS = range(3)
 """Roles: the dealer, the party right of it, the party left of it."""
 FEW = 1 << 15
-"""Up to so many items a round takes longer than the bytes that would save it; see docs/decisions/0001-comparison.md."""
+"""Up to this many items a round takes longer than the bytes that save it; see docs/decisions/0001-comparison.md."""
 
 Shapes = Sequence[Any]
 """An array's shape for each role."""
@@ -35,8 +35,8 @@ Shapes = Sequence[Any]
 class DealerBlocks:
     """A vector cut into three word-aligned blocks, one for each dealer, so that the load of all roles is even.
 
-    Few items are one block, which party 0 deals: then only two parties wait for each other, and the dealer, which hears
-    nothing, goes ahead.
+    Few items are one block, which party 0 deals: then only two parties wait for each other, and the dealer, which gets
+    nothing, does not wait.
     """
 
     __slots__ = ("_items", "_words", "count", "single_dealer")
@@ -75,13 +75,13 @@ def few(count: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def dealer_blocks(count: int, single_dealer: bool = False) -> DealerBlocks:
-    """The blocks of a vector of so many items; with ``single_dealer``, one dealer however many they are."""
+    """The blocks of a vector of ``count`` items; with ``single_dealer``, one dealer however many they are."""
     return DealerBlocks(count, single_dealer)
 
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """What the dealers share: the own packet's ``mask``, which the next party knows, and its ``content``, the rest,
+    """What the dealers share: this party's ``mask``, which the next party knows, and ``content``, the rest,
     which the caller fills; and by role what this party gets of the others' packets."""
 
     mask: Words
@@ -95,7 +95,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMasks:
-    """Of the own block both masks of the results, left and right; of the others' blocks by role the mask that this
+    """Of this party's block both masks of the results, left and right; of the others' blocks by role the mask that this
     party has in common with the dealer."""
 
     own: tuple[Words, Words]
@@ -117,7 +117,7 @@ class Dealing:
 
     @staticmethod
     def of(ctx: Context, count: int, single_dealer: bool = False) -> Dealing:
-        """The dealing of a vector of so many items."""
+        """The dealing of a vector of ``count`` items."""
         return Dealing(ctx, dealer_blocks(count, single_dealer))
 
     def number_shapes(self, ring: Ring) -> Shapes:
@@ -129,11 +129,11 @@ class Dealing:
         return [(rows, width) for width in self.widths]
 
     def byte_shapes(self, each: int) -> Shapes:
-        """So many bytes per item."""
+        """``each`` bytes per item."""
         return [each * size for size in self.sizes]
 
     def known_numbers(self, x: Numbers) -> list[Words]:
-        """A of the own block, and by role B of the others'."""
+        """A of this party's own block, and B of the others' blocks by role."""
         own, following, previous = self.items
         return [x.ring.add(x.left[own], x.right[own]), x.right[following], x.left[previous]]
 
@@ -151,15 +151,15 @@ class Dealing:
         return AnswerMasks((own_left, own_right), [_NOTHING, following, previous])
 
     def exchange_halves(self, halves: Sequence[Words]) -> Steps[list[Words]]:
-        """One round in which the answering parties tell each other their halves of the blocks in which this party is
+        """One round in which the answering parties send each other their halves of the blocks in which this party is
         next and previous; returns the other's. The caller has masked them by keys that the receiver does not have."""
         others = [np.empty_like(half) for half in halves]
         yield Round(to_right=[halves[0]], to_left=[halves[1]], from_right=[others[0]], from_left=[others[1]])
         return others
 
     def assemble_numbers(self, ring: Ring, near: Sequence[Words], far: Sequence[Words]) -> Numbers:
-        """A share from its parts by role: ``near`` is right of the own block and what is known with the dealer of
-        another, ``far`` the own block's left and what both answering parties know."""
+        """A share from its parts by role: ``near`` is the right summand of this party's block and of others the one
+        the dealer knows too; ``far`` the left one of this party's block and the one both answering parties know."""
         left, right = ring.empty(self.blocks.count), ring.empty(self.blocks.count)
         for role, items in enumerate(self.items):
             here, there = (left, right) if role == NEXT else (right, left)

@@ -13,7 +13,7 @@ from .select import Selection
 
 @dataclass(frozen=True, slots=True)
 class SelectByRow:
-    """A selection by some bits of a circuit, one a term; ``change`` puts their items elsewhere, where there is one
+    """A selection by some bits of a circuit, one per term; ``change`` moves their items elsewhere, if there is one
     dealer only."""
 
     bits: Sequence[Formula]
@@ -58,7 +58,7 @@ def _steps(
     if after > last.rounds or any(circuit.rounds > chain[0].rounds for circuit in beside):
         raise ValueError("circuits beside a chain must not be longer than its first, nor stages after than its last")
     if any(chosen.change is not None and not last.blocks.single_dealer for chosen in selections):
-        raise ValueError("bits move between a circuit and a selection only in the hands of one dealer")
+        raise ValueError("bits can move between a circuit and a selection only with a single dealer")
     for circuit in (*chain, *beside):
         opening += circuit.opening()
     for chosen in selections:

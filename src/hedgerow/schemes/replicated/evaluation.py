@@ -1,9 +1,9 @@
-"""Evaluating a circuit on shared bits, stage by stage, one round a stage: gates of up to five inputs.
+"""Evaluating a circuit on shared bits, stage by stage, one round per stage: gates of up to five inputs.
 
 Every shared bit is a masked one. Of a block's bits the *dealer* knows two summands, their mask m; the two answering
 parties know the third, the value v = x ^ m, and one half of the mask each. A product of bits is a sum of values times
 products of masks (see :mod:`hedgerow.kernels.product`). The masks of a stage's results are drawn before anything is
-evaluated. So the dealer shares all products of masks of all stages in one packet, and needs to hear nothing; in every
+evaluated. So the dealer shares all products of masks of all stages in one packet, and needs to get nothing; in every
 stage the other two evaluate locally and exchange their halves of the results' values.
 """
 
@@ -57,10 +57,10 @@ class Inputs(Protocol):
         """How many of the inputs, the first ones, get masks drawn."""
 
     def deal(self, block: Block, mask: Words, dealt: Words) -> None:
-        """Write what is dealt, masked, and the other inputs of the own block."""
+        """Write what is dealt, masked, and the other inputs of this party's own block."""
 
     def opening(self) -> Round:
-        """What else is told in the round of the dealing."""
+        """What else is sent in the round of the dealing."""
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
         """Write this party's halves of the fresh inputs, masked, and the other inputs of another party's block."""
@@ -86,7 +86,7 @@ class SharedInputs:
         self.fill(block, 0)
 
     def opening(self) -> Round:
-        """Nothing else is told."""
+        """Nothing else is sent."""
         return Round()
 
     def answer(self, block: Block, dealt: Words, out: Words) -> None:
@@ -111,7 +111,7 @@ class LaterInputs(SharedInputs):
     ) -> None:
         super().__init__(shared)
         if not earlier.blocks.single_dealer:
-            raise ValueError("a circuit goes on with another one's rows only in the hands of one dealer")
+            raise ValueError("a circuit can continue with another one's rows only with a single dealer")
         self.earlier, self.bits, self.change, self.flipped = earlier, rows_of(bits), change, flipped
 
     def fill(self, block: Block, start: int) -> None:
@@ -262,7 +262,7 @@ class Evaluation:
     def open_last(self) -> Words:
         """The results of the last stage, opened to all three parties, as packed rows; one round.
 
-        The two answering parties mask their halves by what the dealer does not know, and tell them to everybody.
+        The two answering parties mask their halves by what the dealer does not know, and send them to everybody.
         """
         rows, ctx, tables, widths = self.circuit.last, self.ctx, self.circuit.tables[-1], self.dealing.widths
         count = len(tables)

@@ -1,6 +1,6 @@
 """Secret shuffles: a permutation that is the product of three, of which every party knows two.
 
-Three roles, called after their place in the chain: *first*, *second*, *third*. The pair (first, second) applies the
+Three roles, named after their place in the chain: *first*, *second*, *third*. The pair (first, second) applies the
 permutation it shares, then (second, third), then (third, first); the vector hops between the pairs in two-summand form,
 masked by the key of the pair that hands it on. Undoing a shuffle is the same chain the other way round, so all code
 here speaks of the neighbour *ahead* and the one *behind*: right and left when shuffling, left and right when undoing.
@@ -43,7 +43,7 @@ def draw_shuffle(ctx: Context, count: int, first: int = 0) -> Shuffle:
     for words in (ctx.with_left(count + SPARE_WORDS), ctx.with_right(count + SPARE_WORDS)):
         order = np.empty(count, np.uint32)
         if not permute.draw_permutation(words, order):
-            raise RuntimeError("the random stream of a shuffle has less than one chance in 2^100 to look like this")
+            raise RuntimeError("a shuffle used up its spare random words, which has a probability below 2^-100")
         orders.append(order)
     return Shuffle(orders[0], orders[1], first % 3)
 
@@ -222,7 +222,7 @@ class _First(_Move):
 
 
 class _Second(_Move):
-    """Sends the sum of its summands, permuted with both others, and hears nothing unless the column is opened."""
+    """Sends the sum of its summands, permuted with both others, and receives nothing unless the column is opened."""
 
     def first_round(self, messages: _Messages) -> None:
         chain, column = self.chain, self.column

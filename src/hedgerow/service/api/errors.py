@@ -24,7 +24,7 @@ log = logging.getLogger("hedgerow.api")
 
 
 class AuditedRefusals:
-    """Audits what members were refused, so many a minute and the rest as a number: nobody may fill the log with it."""
+    """Audits what members were refused, up to a limit per minute, and counts the rest: nobody may flood the log."""
 
     MOST, SECONDS = 20, 60.0
 

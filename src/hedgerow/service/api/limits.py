@@ -16,7 +16,7 @@ from .metrics import Metrics
 
 BODY_SECONDS = 30.0
 SLOWEST = 1 << 16
-"""Bytes a second that a body must come at, after that: a chunk of some megabytes over a slow line takes minutes."""
+"""Bytes per second at which a body must arrive after that: a chunk of some megabytes over a slow line takes minutes."""
 JSON_BYTES = 1 << 20
 OPEN_TO_ALL = ("/v1/health", "/v1/metrics")
 """What anybody with a certificate of the authority may ask."""
@@ -74,7 +74,7 @@ class Limits:
         async def noted(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                # Who reads the body may have made something else of the lateness.
+                # Whoever reads the body may have turned the timeout into another error.
                 status = 408 if body.late else message["status"]
                 message = {**message, "status": status}
             await send(message)

@@ -60,7 +60,7 @@ class Finish(_Strict):
 
 
 class JobRequest(_Strict):
-    """What an analyst asks for. The identifier is chosen by the asker and the same at all parties."""
+    """What an analyst asks for. The identifier is chosen by the submitter and the same at all parties."""
 
     id: str = Field(pattern="^[0-9a-f]{32}$")
     kind: Literal["train", "predict", "probabilities", "evaluate"]

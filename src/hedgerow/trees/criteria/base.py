@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlaceWinners:
-    """The best feature at every place: its score p/q, its number as rows of bits, whether it is a candidate, and of the
-    sums that nodes keep those up to the place."""
+    """The best feature at every place: its score p/q, its number as rows of bits, whether it is a candidate, and the
+    sums that nodes keep, up to the place."""
 
     p: Numbers
     q: Numbers

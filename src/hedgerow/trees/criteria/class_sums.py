@@ -247,7 +247,7 @@ class WeightedTargets(WeightedClasses):
         return [sums[0]], sums[1]
 
     def may_split(self, ctx: Context) -> Bits | None:
-        """Purity shows in the gain, but rows without weight do not."""
+        """Whether the node has any weight; whether it is pure is seen in the gain."""
         return bit_not(ctx, is_zero(ctx.step("empty"), self.state.mass, self.problem.widths.mass_bits))
 
     def _leaves(self, ctx: Context, number: Numbers, sums: list[Numbers], mass: Numbers) -> SharedLeaves:
@@ -263,7 +263,7 @@ def feature_blocks(problem: Problem) -> list[tuple[int, int]]:
 
 
 class ClassSumsCost(CriterionCost):
-    """What :class:`ClassSums` and its kin cost."""
+    """What :class:`ClassSums` and its subclasses cost."""
 
     needs_last_order = True
 

@@ -22,7 +22,7 @@ from ..problem import MEAN_PLACES, Problem
 
 def mean(ctx: Context, mass: Numbers, sums: Numbers, problem: Problem) -> Numbers:
     """⌊sum·2^places / mass⌋ in 2^64, by one long division: targets have fewer than ``target_bits`` bits, so the sum is
-    below 2^target_bits times the mass. Where the mass is 0, in entries that are no leaf, it is 0."""
+    below 2^target_bits times the mass. Where the mass is 0, in entries that are not leaves, it is 0."""
     bits, mass_bits = problem.target_bits, problem.widths.mass_bits
     found = fraction(ctx.step("divide"), sums, mass.scale(1 << bits), mass_bits + bits, bits + MEAN_PLACES)
     real = bit_not(ctx, is_zero(ctx.step("empty"), mass, mass_bits))

@@ -1,1 +1,1 @@
-"""Routes, one resource a file."""
+"""Routes, one resource per file."""

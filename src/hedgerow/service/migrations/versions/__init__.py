@@ -1,1 +1,1 @@
-"""One step of the database a file, in the order of their revisions."""
+"""One database migration per file, in the order of their revisions."""
