@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..parties import PartyProcesses
-from ..reference import protocol as reference
-from ..shares import RING32, RING64, reconstruct, seen_by_party, split, split_bits
-from .programs import PRIMITIVES, run_demo, run_permutation, run_primitive, run_rounds, run_sort
+from ..shares import RING32, RING64, reconstruct, split, split_bits
+from .programs import PRIMITIVES, run_permutation, run_primitive, run_rounds, run_sort
 from .report import RunFacts, best
 
 
@@ -63,25 +62,3 @@ def bench_primitives(count: int, network: str, repeat: int) -> list[dict[str, An
 def _round_rate(parties: PartyProcesses, name: str, rounds: int = 20_000, repeat: int = 3) -> dict[str, Any]:
     seconds = min(max(report.seconds for report in parties.run(run_rounds, [rounds] * 3)) for _ in range(repeat))
     return {"name": name, "seconds": round(seconds, 3), "rounds": rounds, "rounds_per_second": round(rounds / seconds)}
-
-
-def demo_columns(rows: int) -> dict[str, Any]:
-    """The engine's demonstration: two secret columns, compared and sorted. Returns inputs, results and costs."""
-    generator = np.random.default_rng(7)
-    income, spending = (generator.integers(0, 1000, rows, dtype=np.uint64) for _ in range(2))
-    shares = split(income, RING64), split(spending, RING64)
-    with PartyProcesses() as parties:
-        reports = parties.run(run_demo, *shares)
-    results = [report.result for report in reports]
-    places = reconstruct([r[1] for r in results])
-    expected = reference.sort_permutation([income])
-    return {
-        "income": income,
-        "spending": spending,
-        "seen": seen_by_party(shares[0][0]),
-        "overspent": results[0][0],
-        "places": places,
-        "correct": np.array_equal(places, expected) and np.array_equal(results[0][0], spending > income),
-        "facts": RunFacts.of(reports, True),
-        "steps": list(reports[0].meter.by_depth(2)),
-    }

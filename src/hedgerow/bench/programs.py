@@ -5,22 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import Context
 from ..oblivious import apply, radix_permutation, sort_permutations, unapply
 from ..parties.training import train_tree
-from ..protocols import (
-    bit_to_ring,
-    equal,
-    less_than,
-    multiply,
-    reveal,
-    reveal_bits,
-    ring_to_bits,
-    select,
-    top_bit,
-    widen,
-)
-from ..shares import RING32, RING64, RING128, Bits, Numbers, unpack_bits
+from ..shares import RING32, RING64, RING128, Bits, Numbers
 from ..transport import NETWORKS
 from ..trees.problem import Problem
 from ..trees.shared_tree import SharedTree
@@ -29,18 +18,18 @@ from ..trees.table import TrainingTable
 Primitive = Callable[[Context, Numbers, Numbers, Bits], Any]
 
 PRIMITIVES: dict[str, Primitive] = {
-    "multiply 2^64": lambda ctx, x, y, b: multiply(ctx, x, y),
-    "multiply 2^32": lambda ctx, x, y, b: multiply(ctx, x.narrow(RING32), y.narrow(RING32)),
-    "less-than 63 bits (2^64)": lambda ctx, x, y, b: less_than(ctx, x, y, 63),
-    "top bit of 64": lambda ctx, x, y, b: top_bit(ctx, x, 64),
-    "less-than 31 bits (2^32)": lambda ctx, x, y, b: less_than(ctx, x.narrow(RING32), y.narrow(RING32), 31),
-    "equal 64 bits": lambda ctx, x, y, b: equal(ctx, x, y, 64),
-    "bit to ring 2^64": lambda ctx, x, y, b: bit_to_ring(ctx, b, RING64),
-    "bit to ring 2^32": lambda ctx, x, y, b: bit_to_ring(ctx, b, RING32),
-    "select 2^64": lambda ctx, x, y, b: select(ctx, b, [x], [y]),
-    "ring to bits 64": lambda ctx, x, y, b: ring_to_bits(ctx, x, 64),
-    "widen 2^64 to 2^128": lambda ctx, x, y, b: widen(ctx, x, RING128),
-    "reveal 2^64": lambda ctx, x, y, b: reveal(ctx, x),
+    "multiply 2^64": lambda ctx, x, y, b: mpc.multiply(ctx, x, y),
+    "multiply 2^32": lambda ctx, x, y, b: mpc.multiply(ctx, x.narrow(RING32), y.narrow(RING32)),
+    "less-than 63 bits (2^64)": lambda ctx, x, y, b: mpc.less_than(ctx, x, y, 63),
+    "top bit of 64": lambda ctx, x, y, b: mpc.top_bit(ctx, x, 64),
+    "less-than 31 bits (2^32)": lambda ctx, x, y, b: mpc.less_than(ctx, x.narrow(RING32), y.narrow(RING32), 31),
+    "equal 64 bits": lambda ctx, x, y, b: mpc.equal(ctx, x, y, 64),
+    "bit to ring 2^64": lambda ctx, x, y, b: mpc.bit_to_ring(ctx, b, RING64),
+    "bit to ring 2^32": lambda ctx, x, y, b: mpc.bit_to_ring(ctx, b, RING32),
+    "select 2^64": lambda ctx, x, y, b: mpc.select(ctx, b, [x], [y]),
+    "ring to bits 64": lambda ctx, x, y, b: mpc.ring_to_bits(ctx, x, 64),
+    "widen 2^64 to 2^128": lambda ctx, x, y, b: mpc.widen(ctx, x, RING128),
+    "reveal 2^64": lambda ctx, x, y, b: mpc.reveal(ctx, x),
 }
 
 
@@ -65,15 +54,8 @@ def run_sort(ctx: Context, key: Numbers, bits: int, method: str) -> Numbers:
     """The stable sort permutation by revealed comparisons (``compare``) or radix passes (``radix1``…``radix3``)."""
     if method == "compare":
         return sort_permutations(ctx.step("sort"), [key], bits)[0]
-    rows = ring_to_bits(ctx.step("bits"), key, bits)
+    rows = mpc.ring_to_bits(ctx.step("bits"), key, bits)
     return radix_permutation(ctx.step("sort"), rows, digit=int(method[-1]))
-
-
-def run_demo(ctx: Context, income: Numbers, spending: Numbers) -> tuple[Any, Numbers]:
-    """Open who spends more than they earn; keep the places by income secret-shared."""
-    more = less_than(ctx.step("compare"), income, spending, 10)
-    opened = unpack_bits(reveal_bits(ctx.step("open"), more), len(income))[0].astype(bool)
-    return opened, sort_permutations(ctx.step("sort"), [income], 10)[0]
 
 
 def run_train(

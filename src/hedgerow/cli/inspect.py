@@ -10,21 +10,7 @@ import typer
 
 from ..errors import InputError
 from ..tables import Column
-from . import screen
-from .reading import (
-    Categories,
-    DataFile,
-    Dates,
-    DecimalMark,
-    Header,
-    Ignored,
-    NameKeyFile,
-    Separator,
-    Thousands,
-    check_columns,
-    read,
-    warn,
-)
+from . import reading, screen
 from .train import Regression, WeightColumn
 
 if TYPE_CHECKING:
@@ -43,20 +29,20 @@ class _Look:
 
 
 def inspect(
-    data: DataFile,
+    data: reading.DataFile,
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the proposed schema to this .toml file.")] = None,
     merge: Annotated[Path | None, typer.Option(help="Another owner's schema; the result holds both tables.")] = None,
     regression: Regression = False,
     weight: WeightColumn = None,
-    category: Categories = None,
-    date: Dates = None,
-    ignore: Ignored = None,
-    header: Header = True,
-    separator: Separator = "",
-    decimal: DecimalMark = "",
-    thousands: Thousands = "",
-    name_key: NameKeyFile = None,
+    category: reading.Categories = None,
+    date: reading.Dates = None,
+    ignore: reading.Ignored = None,
+    header: reading.Header = True,
+    separator: reading.Separator = "",
+    decimal: reading.DecimalMark = "",
+    thousands: reading.Thousands = "",
+    name_key: reading.NameKeyFile = None,
     as_json: screen.AsJson = False,
 ) -> None:
     """Show what becomes public of every column and whether it is kept exactly, and propose a schema to agree on.
@@ -71,10 +57,10 @@ def inspect(
     screen.check_file(out, data)
     asked = category or []
     as_written = [*(name for name in asked if name != target), *(ignore or [])]
-    table = read(data, header, separator, decimal, thousands, as_written, date)
-    check_columns(table, [name for name in (target, weight) if name], "used")
-    check_columns(table, ignore or [], "ignored", (target, weight))
-    check_columns(table, asked, "a category", (weight,))
+    table = reading.read(data, header, separator, decimal, thousands, as_written, date)
+    reading.check_columns(table, [name for name in (target, weight) if name], "used")
+    reading.check_columns(table, ignore or [], "ignored", (target, weight))
+    reading.check_columns(table, asked, "a category", (weight,))
     looks = [
         _look(table, name, target, weight, regression, asked) for name in table.names if name not in (ignore or [])
     ]
@@ -86,7 +72,7 @@ def inspect(
     if schema is not None and merge is not None:
         schema = merge_schemas(schema, read_schema(merge))
     _show(data, table, looks, schema, as_json)
-    warn(remark for look in looks for remark in look.remarks)
+    reading.warn(remark for look in looks for remark in look.remarks)
     if refusals:
         raise InputError("\n".join([*refusals, "no schema was written" if out else "nothing was shared"]))
     if out is not None and schema is not None:

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from . import screen
-from .reading import (
-    DataFile,
-    Dates,
-    DecimalMark,
-    Header,
-    NameBooks,
-    NameKeyFile,
-    Separator,
-    Thousands,
-    check_columns,
-    read,
-    warn,
-)
+from . import reading, screen
 from .remote import IdentityDirectory
 
 if TYPE_CHECKING:
@@ -65,27 +52,27 @@ def _rows(secret: SecretModel | RemoteModel, table: Table) -> list[Any]:
 
     columns = table.declared(secret.facts.schema.attributes, gaps=True)
     gaps = secret.facts.unknown_gaps(columns)
-    warn([gaps_text(gaps)] if gaps else [])
+    reading.warn([gaps_text(gaps)] if gaps else [])
     return columns
 
 
 def predict(
     model: ModelName,
-    data: DataFile,
+    data: reading.DataFile,
     out: Annotated[Path | None, typer.Option(help="Write a .csv file instead of printing.")] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes as well.")] = False,
     keep: Annotated[
         list[str] | None, typer.Option(help="A column to copy in front of the answers, as an id; several times.")
     ] = None,
-    names: NameBooks = None,
-    name_key: NameKeyFile = None,
+    names: reading.NameBooks = None,
+    name_key: reading.NameKeyFile = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
-    header: Header = True,
-    separator: Separator = "",
-    decimal: DecimalMark = "",
-    thousands: Thousands = "",
-    date: Dates = None,
+    header: reading.Header = True,
+    separator: reading.Separator = "",
+    decimal: reading.DecimalMark = "",
+    thousands: reading.Thousands = "",
+    date: reading.Dates = None,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
@@ -100,8 +87,8 @@ def predict(
     screen.check_file(out, data)
     secret = open_model(model, consortium, identity, names)
     texts = [*secret.facts.schema.category_names, *(keep or [])]
-    table = read(data, header, separator, decimal, thousands, texts, date)
-    check_columns(table, keep or [], "kept")
+    table = reading.read(data, header, separator, decimal, thousands, texts, date)
+    reading.check_columns(table, keep or [], "kept")
     found: dict[str, list[Any]] = {name: table.columns[table.names.index(name)].tolist() for name in keep or []}
     columns = _rows(secret, _hidden(secret, table, name_key))
     if proba:
@@ -131,17 +118,17 @@ def _cells(name: str, column: list[Any]) -> list[Any]:
 
 def evaluate(
     model: ModelName,
-    data: DataFile,
+    data: reading.DataFile,
     target: Annotated[str | None, typer.Option(help="The true answers; as in training if not given.")] = None,
-    names: NameBooks = None,
-    name_key: NameKeyFile = None,
+    names: reading.NameBooks = None,
+    name_key: reading.NameKeyFile = None,
     consortium: ConsortiumOption = None,
     identity: IdentityDirectory = None,
-    header: Header = True,
-    separator: Separator = "",
-    decimal: DecimalMark = "",
-    thousands: Thousands = "",
-    date: Dates = None,
+    header: reading.Header = True,
+    separator: reading.Separator = "",
+    decimal: reading.DecimalMark = "",
+    thousands: reading.Thousands = "",
+    date: reading.Dates = None,
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
 ) -> None:
@@ -153,7 +140,7 @@ def evaluate(
     from rich.table import Table as Screen
 
     secret = open_model(model, consortium, identity, names)
-    table = read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
+    table = reading.read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
     table = _hidden(secret, table, name_key)
     labels = table.column(target or secret.facts.target)
     columns = _rows(secret, table)

@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from . import screen
+from . import reading, screen
 from .party import show_datasets, show_jobs
-from .reading import (
-    DataFile,
-    Dates,
-    DecimalMark,
-    Header,
-    NameKeyFile,
-    Separator,
-    Thousands,
-    read,
-    show_publications,
-    warn,
-    with_hashed_names,
-)
 from .train import ClassWeights, LeastDecrease, LeastSplit, class_weights
 
 if TYPE_CHECKING:
@@ -36,17 +23,17 @@ HERE = Path("consortium.toml")
 
 
 def share(
-    data: DataFile,
+    data: reading.DataFile,
     schema: Annotated[Path, typer.Option(help="The schema all owners agreed on.")],
     name: Annotated[str, typer.Option(help="The dataset's name: lower-case letters, digits, '-' and '_'.")],
     consortium: ConsortiumFile = HERE,
     identity: IdentityDirectory = None,
-    name_key: NameKeyFile = None,
-    date: Dates = None,
-    header: Header = True,
-    separator: Separator = "",
-    decimal: DecimalMark = "",
-    thousands: Thousands = "",
+    name_key: reading.NameKeyFile = None,
+    date: reading.Dates = None,
+    header: reading.Header = True,
+    separator: reading.Separator = "",
+    decimal: reading.DecimalMark = "",
+    thousands: reading.Thousands = "",
     rules: Annotated[
         Path | None, typer.Option(help="Your rules for this dataset, a TOML file; see docs/guide/disclosure.md.")
     ] = None,
@@ -76,13 +63,13 @@ def share(
     from ..tables import published, read_schema
 
     agreed = read_schema(schema)
-    table = read(data, header, separator, decimal, thousands, agreed.category_names, date)
-    table = with_hashed_names(table, agreed, name_key)
+    table = reading.read(data, header, separator, decimal, thousands, agreed.category_names, date)
+    table = reading.with_hashed_names(table, agreed, name_key)
     alignment = _alignment(table, row_ids, row_key, aligned)
     asked = plain_rules({} if rules is None else read_toml(rules))
     client = Client(consortium, identity)
-    show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
-    warn(rounding_of_table(table, agreed))
+    reading.show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
+    reading.warn(rounding_of_table(table, agreed))
     with screen.row_progress("sending shares", len(table), quiet) as ticked:
         size = 3 * 16 * len(table) * len(agreed.columns)
         client.share(

@@ -9,23 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from . import screen
-from .reading import (
-    Categories,
-    DataFile,
-    Dates,
-    DecimalMark,
-    Header,
-    Ignored,
-    NameKeyFile,
-    Separator,
-    Thousands,
-    check_columns,
-    read,
-    show_publications,
-    warn,
-    with_hashed_names,
-)
+from . import reading, screen
 
 if TYPE_CHECKING:
     from ..estimators.prepare import EncodedTable
@@ -61,7 +45,7 @@ def class_weights(given: list[str] | None) -> dict[str, str] | str | None:
 
 
 def train(
-    data: DataFile,
+    data: reading.DataFile,
     target: Annotated[str, typer.Option(help="The column to predict.")],
     out: Annotated[Path, typer.Option(help="Directory for the model; one directory per party is made in it.")],
     max_depth: Height = 5,
@@ -72,15 +56,15 @@ def train(
     min_samples_leaf: LeastLeaf = 1,
     min_impurity_decrease: LeastDecrease = 0.0,
     schema: SchemaFile = None,
-    category: Categories = None,
-    date: Dates = None,
-    ignore: Ignored = None,
+    category: reading.Categories = None,
+    date: reading.Dates = None,
+    ignore: reading.Ignored = None,
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="Leave out all columns of text.")] = False,
-    header: Header = True,
-    separator: Separator = "",
-    decimal: DecimalMark = "",
-    thousands: Thousands = "",
-    name_key: NameKeyFile = None,
+    header: reading.Header = True,
+    separator: reading.Separator = "",
+    decimal: reading.DecimalMark = "",
+    thousands: reading.Thousands = "",
+    name_key: reading.NameKeyFile = None,
     algorithm: Annotated[str, typer.Option(help="fast, or paper: HIKC23 as written.")] = "fast",
     as_json: screen.AsJson = False,
     quiet: screen.Quiet = False,
@@ -104,10 +88,10 @@ def train(
     if weight == target:
         raise InputError("the target cannot be the weight as well")
     texts = declared.category_names if declared else [name for name in category or [] if name != target]
-    table = read(data, header, separator, decimal, thousands, [*texts, *(ignore or [])], date)
-    table = with_hashed_names(table, declared, name_key)
-    check_columns(table, ignore or [], "ignored", (target, weight))
-    check_columns(table, category or [], "a category", (weight,))
+    table = reading.read(data, header, separator, decimal, thousands, [*texts, *(ignore or [])], date)
+    table = reading.with_hashed_names(table, declared, name_key)
+    reading.check_columns(table, ignore or [], "ignored", (target, weight))
+    reading.check_columns(table, category or [], "a category", (weight,))
     if declared and weight is None and declared.weight is not None:
         weight = declared.weight.name
     plain = _plain_table(table, {*(ignore or []), target, weight}, declared, category or [], numbers_only)
@@ -117,8 +101,8 @@ def train(
     )  # fmt: skip
     weights = None if weight is None else table.column(weight)
     prepared = prepare(plain, target, table.column(target), rules, declared, weights)
-    show_publications(prepared.publications, f"{data}: {len(table):,} rows")
-    warn([*prepared.keys, *prepared.roundings])
+    reading.show_publications(prepared.publications, f"{data}: {len(table):,} rows")
+    reading.warn([*prepared.keys, *prepared.roundings])
     _train_and_save(prepared, out, quiet, as_json)
 
 

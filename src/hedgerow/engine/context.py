@@ -77,12 +77,6 @@ class Context:
         self.exchange(to_left=array, from_right=incoming)
         return incoming
 
-    def pass_right(self, array: Words) -> Words:
-        """Send to the right, take the same amount from the left; one round."""
-        incoming = np.empty_like(array)
-        self.exchange(to_right=array, from_left=incoming)
-        return incoming
-
     def with_left(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Words:
         """Uniform words that only this party and its left neighbour know."""
         out: Words = np.empty(shape, dtype)

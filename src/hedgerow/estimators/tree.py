@@ -27,21 +27,7 @@ from ..extras import needs_extra
 from ..models import RevealedTree
 from ..models.facts import gaps_text
 from ..parties import Moment
-from ..tables import Schema, read_schema
-from ..tables.frame import (
-    Aside,
-    PlainTable,
-    as_table,
-    check_numbers,
-    declared_aside,
-    form,
-    found_aside,
-    own_columns,
-    plain,
-    plain_labels,
-    trained_aside,
-    without_aside,
-)
+from ..tables import Schema, frame, read_schema
 from ..tables.schema import check_names
 from ..trees.rules import TrainingRules
 from .prepare import EncodedTable, prepare
@@ -81,9 +67,9 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
                 "fit_dataset(name, target) for what owners have shared there, or leave 'consortium' out"
             )
         self._forget()
-        y = plain_labels(y)
+        y = frame.plain_labels(y)
         if self._rules().regression and y is not None:
-            check_numbers(y, "the targets")
+            frame.check_numbers(y, "the targets")
         table, labels = self._checked(X, y, fitted=False)
         check_targets(labels)
         target = getattr(y, "name", None)
@@ -93,7 +79,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             target = next(name for name in choices if name not in table.names)
         weights = None
         if sample_weight is not None:
-            check_numbers(sample_weight, "the weights")
+            frame.check_numbers(sample_weight, "the weights")
             weights = _check_sample_weight(sample_weight, np.zeros((len(labels), 1)))
         schema = self._declared()
         if schema is not None and schema.label is not None and not hasattr(y, "name"):
@@ -186,46 +172,50 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             warnings.warn(gaps_text(gaps), MissingValueWarning, stacklevel=3)
         return columns
 
-    def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[PlainTable, Any]:  # noqa: N803
+    def _checked(self, X: Any, y: Any, fitted: bool) -> tuple[frame.PlainTable, Any]:  # noqa: N803
         """Rows as scikit-learn checks them; columns that are no numbers stand aside meanwhile."""
-        given = plain(X)
+        given = frame.plain(X)
         if hasattr(given, "columns"):
             check_names([str(name) for name in given.columns])
             if fitted:
                 _check_feature_names(self, given, reset=False)
-        dimensions = form(given)
+        dimensions = frame.form(given)
         if len(dimensions) == 1:
             raise InputError("Expected 2D array, got 1D array instead: rows must be a table. Reshape your data")
-        aside = self._aside(as_table(given), fitted) if len(dimensions) == 2 else Aside({}, [], [])
+        aside = self._aside(frame.as_table(given), fitted) if len(dimensions) == 2 else frame.Aside({}, [], [])
         odd = fitted and any(column.kind != "number" for column in self.schema_.attributes)
         if odd and len(dimensions) == 2 and dimensions[1] != self.n_features_in_:
             raise InputError(f"X has {dimensions[1]} features; the model expects {self.n_features_in_}")
-        numbers = without_aside(given, aside)
+        numbers = frame.without_aside(given, aside)
         if len(dimensions) == 2:
-            check_numbers(numbers)
+            frame.check_numbers(numbers)
         options: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": "allow-nan"}
         labels = None
         if fitted:
             checked = validate_data(self, numbers, reset=False, **options)
         else:
             checked, labels = validate_data(self, numbers, y, **options)
-        columns = own_columns(numbers, checked)
+        columns = frame.own_columns(numbers, checked)
         for j, values in aside.columns.items():
             columns[j] = values
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(columns))])]
         categorical, asked = ([names[j] for j in places] for places in (aside.categories, aside.asked))
-        return PlainTable(names, columns, categorical, asked), labels
+        return frame.PlainTable(names, columns, categorical, asked), labels
 
-    def _aside(self, given: Any, fitted: bool) -> Aside:
+    def _aside(self, given: Any, fitted: bool) -> frame.Aside:
         """Which columns are no numbers: as trained, as the schema or the parameter says, or as they look."""
         if fitted:
-            return trained_aside(given, self.schema_) if form(given)[1] == self.n_features_in_ else Aside({}, [], [])
+            return (
+                frame.trained_aside(given, self.schema_)
+                if frame.form(given)[1] == self.n_features_in_
+                else frame.Aside({}, [], [])
+            )
         declared = self._declared()
         if declared is None:
-            return found_aside(given, self.categorical_features)
+            return frame.found_aside(given, self.categorical_features)
         if self.categorical_features is not None:
             raise InputError("the schema says which columns are categories; leave categorical_features out")
-        return declared_aside(given, declared)
+        return frame.declared_aside(given, declared)
 
     def predict(self, X: Any) -> Values:  # noqa: N803
         """Classes or estimates of rows; the parties see neither rows nor answers."""
@@ -233,7 +223,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
         return self.model_.labels(columns)
 
     def _truth(self, y: Any, rows: int) -> Values:
-        labels = column_or_1d(plain_labels(y), warn=True)
+        labels = column_or_1d(frame.plain_labels(y), warn=True)
         if labels.shape != (rows,):
             raise InputError(f"{rows} rows need as many labels, not {labels.shape}")
         found: Values = labels

@@ -16,38 +16,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import FREE, Context, Cost
-from ..protocols import (
-    Circuit,
-    Evaluation,
-    Formula,
-    LaterInputs,
-    SelectByRow,
-    Selection,
-    Wiring,
-    bit_and,
-    bit_not,
-    bit_to_ring,
-    bit_to_ring_cost,
-    circuit_cost,
-    dealer_blocks,
-    equal_cost,
-    evaluate_and_select,
-    gated_cost,
-    gates_cost,
-    is_zero,
-    multiply_bit_cost,
-    product,
-    product_tree,
-    public,
-    radices_for,
-    score_sign,
-    score_sign_cost,
-    select_columns,
-    select_sum_cost,
-    sign_chunks,
-    sign_circuit,
-)
 from ..shares import RING32, RING64, Bits, Columns, Index, Numbers, Ring, pack_rows, padded, take_bits
 
 RADIX = 8
@@ -163,15 +133,15 @@ def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score
     levels = levels_of(count)
     if not levels:
         return FREE
-    cost = bit_to_ring_cost(padded(2 * count), RING32)
+    cost = mpc.bit_to_ring_cost(padded(2 * count), RING32)
     pairs = sum(_pairs(level.ends) * level.groups for level in levels)
-    cost += equal_cost(pairs, _number_bits(count))
-    cost += gates_cost(1, sum((level.ends - 2) * level.groups for level in levels))
+    cost += mpc.equal_cost(pairs, _number_bits(count))
+    cost += mpc.gates_cost(1, sum((level.ends - 2) * level.groups for level in levels))
     for level in levels:
         cost += _outer_cost(level, [score, RING64, *numbers], cross_bits)
-    cost += multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
+    cost += mpc.multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
     for level in levels[:-1]:
-        cost += select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
+        cost += mpc.select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
     return cost
 
 
@@ -187,7 +157,10 @@ def _number_bits(count: int) -> int:
 def _links(ctx: Context, linked: Bits, single: Bits, count: int, levels: Sequence[_Level]) -> list[_Links]:
     """Which ends lie in one segment, for all levels at once: segments are numbered and the numbers compared."""
     bits = linked.riffled(single, count)
-    ends = public(ctx, np.ones(2 * count, np.uint32), RING32) - bit_to_ring(ctx.step("bit"), bits, RING32)[: 2 * count]
+    ends = (
+        mpc.public(ctx, np.ones(2 * count, np.uint32), RING32)
+        - mpc.bit_to_ring(ctx.step("bit"), bits, RING32)[: 2 * count]
+    )
     numbers = ends.prefix_sum()
     first, last = numbers[0::2], numbers[1::2]
     unused = 2 * count + 1
@@ -195,14 +168,14 @@ def _links(ctx: Context, linked: Bits, single: Bits, count: int, levels: Sequenc
     for level in levels:
         extra = level.blocks - len(first)
         if extra:
-            fresh = public(ctx, np.arange(unused, unused + extra, dtype=np.uint32), RING32)
+            fresh = mpc.public(ctx, np.arange(unused, unused + extra, dtype=np.uint32), RING32)
             first, last = (Numbers.concatenate([side, fresh]) for side in (first, last))
             unused += extra
         both = Numbers.concatenate([first, last])
         low, high = np.triu_indices(level.ends, 1)
         differences.append(both[_places(level, low)] - both[_places(level, high)])
         first, last = first[0 :: level.radix], last[level.radix - 1 :: level.radix]
-    equal = is_zero(ctx.step("equal"), Numbers.concatenate(differences), _number_bits(count))
+    equal = mpc.is_zero(ctx.step("equal"), Numbers.concatenate(differences), _number_bits(count))
     same, to_first, to_last, start = [], [], [], 0
     for level in levels:
         x, _, stand_in = _stand_ins(level.radix)
@@ -212,7 +185,7 @@ def _links(ctx: Context, linked: Bits, single: Bits, count: int, levels: Sequenc
         to_last.append(start + _in_groups(level, table[inner, level.ends - 1]))
         start += _pairs(level.ends) * level.groups
     near, far = (equal.take(np.concatenate(index)[None]) for index in (to_first, to_last))
-    only_last = bit_and(ctx.step("only"), bit_not(ctx, near), far)
+    only_last = mpc.bit_and(ctx.step("only"), mpc.bit_not(ctx, near), far)
     links, start = [], 0
     for bits, index in zip(same, to_first, strict=True):
         own = np.arange(start, start + len(index))[None]
@@ -227,21 +200,21 @@ class _Unbeaten:
     product says that nothing beats the end; and a circuit from the parts of all stand-ins, and from whether they are
     in the end's segment, to ``holders``: whether they hold its best item."""
 
-    circuit: Circuit
-    parts: list[Formula]
-    source: Circuit
-    holders: list[Formula]
+    circuit: mpc.Circuit
+    parts: list[mpc.Formula]
+    source: mpc.Circuit
+    holders: list[mpc.Formula]
 
 
 @lru_cache(maxsize=64)
 def _unbeaten(slots: int) -> _Unbeaten:
-    wiring = Wiring()
+    wiring = mpc.Wiring()
     beats, same = wiring.inputs(slots), wiring.inputs(slots)
     unbeaten = wiring.stage([~(beat & together) for beat, together in zip(beats, same, strict=True)])
-    parts = product_tree(wiring, unbeaten, radices_for(slots, _TOGETHER))
-    source = Wiring()
+    parts = mpc.product_tree(wiring, unbeaten, mpc.radices_for(slots, _TOGETHER))
+    source = mpc.Wiring()
     by_part, same = [source.inputs(slots) for _ in parts], source.inputs(slots)
-    holders = source.stage([product([same[slot], *(part[slot] for part in by_part)]) for slot in range(slots)])
+    holders = source.stage([mpc.product([same[slot], *(part[slot] for part in by_part)]) for slot in range(slots)])
     return _Unbeaten(wiring.circuit(), parts, source.circuit(), holders)
 
 
@@ -277,26 +250,26 @@ def _outer(
     low, high = np.triu_indices(level.radix, 1)
     a, b = (_places(level, 2 * blocks) for blocks in (low, high))
     scores = [Columns.of([side.column(0), side.column(1)]) for side in (trail, lead)]
-    sign = score_sign(ctx, scores[0][a], scores[1][b], cross_bits, single_dealer=True)
-    sign_bit = sign_circuit(sign.chunks, as_bit=True)
+    sign = mpc.score_sign(ctx, scores[0][a], scores[1][b], cross_bits, single_dealer=True)
+    sign_bit = mpc.sign_circuit(sign.chunks, as_bit=True)
     assert sign_bit.found is not None
     less = sign.evaluation(ctx.step("less"), sign_bit.circuit)
     # A later block beats an earlier one if that is less, an earlier one a later one unless it is less.
     pairs = _in_groups(level, _pair_numbers(level.radix)[x // 2, block]).reshape(slots, -1)
     flipped = pack_rows(np.repeat(block < x // 2, groups).reshape(slots, -1).astype(np.uint8))
-    unbeaten, ends = _unbeaten(slots), dealer_blocks(level.ends * groups, single_dealer=True)
-    beats = LaterInputs(less, [sign_bit.found], partial(take_bits, index=pairs), same, flipped)
-    best = Evaluation(ctx.step("best"), unbeaten.circuit, beats, ends)
+    unbeaten, ends = _unbeaten(slots), mpc.dealer_blocks(level.ends * groups, single_dealer=True)
+    beats = mpc.LaterInputs(less, [sign_bit.found], partial(take_bits, index=pairs), same, flipped)
+    best = mpc.Evaluation(ctx.step("best"), unbeaten.circuit, beats, ends)
     winners = _in_groups(level, stand_in).reshape(slots, -1)
-    held = LaterInputs(best, unbeaten.parts, partial(take_bits, index=winners), same)
-    source = Evaluation(ctx.step("source"), unbeaten.source, held, ends)
+    held = mpc.LaterInputs(best, unbeaten.parts, partial(take_bits, index=winners), same)
+    source = mpc.Evaluation(ctx.step("source"), unbeaten.source, held, ends)
     both, selections, owns = Columns.concatenate([lead, trail]), [], []
     for end in (0, level.ends - 1):
         moves, own = _moves(level, both, slice(end, end + 1)), np.arange(groups)[None] + end * groups
-        selection = Selection(ctx.step("outer"), moves.changes, slots, single_dealer=True)
-        selections.append(SelectByRow(unbeaten.holders, selection, partial(take_bits, index=own)))
+        selection = mpc.Selection(ctx.step("outer"), moves.changes, slots, single_dealer=True)
+        selections.append(mpc.SelectByRow(unbeaten.holders, selection, partial(take_bits, index=own)))
         owns.append(moves.own)
-    changes = evaluate_and_select(ctx, [less, best, source], selections)
+    changes = mpc.evaluate_and_select(ctx, [less, best, source], selections)
     outer_lead, outer_trail = (own + change for own, change in zip(owns, changes, strict=True))
     return source.last_rows(), outer_lead, outer_trail
 
@@ -304,12 +277,12 @@ def _outer(
 def _outer_cost(level: _Level, columns: Sequence[Ring], cross_bits: int) -> Cost:
     """Cost of :func:`_outer`; all its parts are dealt in one round, and both selections answer in one."""
     pairs, slots = _pairs(level.radix) * level.groups, level.radix - 1
-    circuit = sign_circuit(sign_chunks(pairs, cross_bits + 1), as_bit=True).circuit
-    cost = score_sign_cost(pairs, cross_bits, columns[0], single_dealer=True)
-    cost += gated_cost(pairs, cross_bits + 1, circuit, single_dealer=True)
+    circuit = mpc.sign_circuit(mpc.sign_chunks(pairs, cross_bits + 1), as_bit=True).circuit
+    cost = mpc.score_sign_cost(pairs, cross_bits, columns[0], single_dealer=True)
+    cost += mpc.gated_cost(pairs, cross_bits + 1, circuit, single_dealer=True)
     for own in (_unbeaten(slots).circuit, _unbeaten(slots).source):
-        cost += circuit_cost(level.ends * level.groups, own, single_dealer=True).along(1)
-    selected = select_sum_cost(level.groups, slots, columns, single_dealer=True)
+        cost += mpc.circuit_cost(level.ends * level.groups, own, single_dealer=True).along(1)
+    selected = mpc.select_sum_cost(level.groups, slots, columns, single_dealer=True)
     return cost + selected.along(1) + selected.along()
 
 
@@ -323,7 +296,7 @@ def _inner(ctx: Context, levels: Sequence[_Level], joined: Sequence[_Joined]) ->
         join.source.take(np.arange(level.groups, (level.ends - 1) * level.groups)[None])
         for level, join in zip(levels, joined, strict=True)
     ]
-    moved = select_columns(ctx, [Bits.flat(bits)], Columns.concatenate([part.changes for part in parts]))
+    moved = mpc.select_columns(ctx, [Bits.flat(bits)], Columns.concatenate([part.changes for part in parts]))
     answers, start = [], 0
     for part in parts:
         stop = start + len(part.changes)
@@ -336,7 +309,7 @@ def _told(ctx: Context, level: _Level, links: _Links, inner: Columns, first: Col
     """The inner ends' answers once those of the group's first and last end are known."""
     groups = np.tile(np.arange(level.groups), level.ends - 2)
     changes = Columns.concatenate([first[groups], last[groups]]) - Columns.concatenate([inner, inner])
-    return inner + select_columns(ctx, [links.to_first, links.to_last], changes)
+    return inner + mpc.select_columns(ctx, [links.to_first, links.to_last], changes)
 
 
 def _spread(level: _Level, inner: Columns, first: Columns, last: Columns, count: int) -> tuple[Columns, Columns]:

@@ -16,30 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import FREE, Context, Cost, run
-from ..protocols import (
-    Chunks,
-    Circuit,
-    Evaluation,
-    Formula,
-    SelectByRow,
-    Selection,
-    SharedInputs,
-    Wiring,
-    bit_not,
-    circuit_cost,
-    dealer_blocks,
-    evaluate_and_select,
-    gated_cost,
-    multiply_bit_cost,
-    public_bits,
-    score_sign,
-    score_sign_cost,
-    select_columns,
-    select_sum_cost,
-    sign_chunks,
-    sign_formula,
-)
 from ..shares import RING64, Bits, Columns, Ring, pack_row, padded, riffled
 from .blocks import join_blocks, join_blocks_cost
 
@@ -72,8 +50,8 @@ def segment_best(ctx: Context, items: Columns, starts: Bits, cross_bits: int, fa
     """
     count = len(items)
     lead = trail = items
-    linked = bit_not(ctx, starts)
-    ones = public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
+    linked = mpc.bit_not(ctx, starts)
+    ones = mpc.public_bits(ctx, np.full((1, count // 64), ~np.uint64(0)), count)
     flags = _Flags(ones, linked, linked)
     joints: list[_Joint] = []
     ahead = _look_ahead(ctx.step("first"), flags, count) if count > max(1, fan_in) else None
@@ -121,15 +99,15 @@ def _partners(flags: _Flags, count: int) -> tuple[_Flags, _Flags]:
 class _AheadCircuit:
     """From the left blocks' single and whole, the right ones' linked and whole: reach, and single and whole of both."""
 
-    circuit: Circuit
-    reach: Formula
-    single: Formula
-    whole: Formula
+    circuit: mpc.Circuit
+    reach: mpc.Formula
+    single: mpc.Formula
+    whole: mpc.Formula
 
 
 @lru_cache(maxsize=1)
 def _ahead_circuit() -> _AheadCircuit:
-    wiring = Wiring()
+    wiring = mpc.Wiring()
     single, whole, right_linked, right_whole = wiring.inputs(4)
     reach, both_single, both_whole = wiring.stage([single & right_linked, single & right_whole, whole & right_whole])
     return _AheadCircuit(wiring.circuit(), reach, both_single, both_whole)
@@ -141,7 +119,7 @@ class _Looking:
 
     first: _Flags
     second: _Flags
-    evaluation: Evaluation
+    evaluation: mpc.Evaluation
 
     def found(self) -> _Ahead:
         """What they found, once they are evaluated."""
@@ -153,7 +131,7 @@ class _Looking:
 def _ahead_evaluation(ctx: Context, flags: _Flags, count: int) -> _Looking:
     first, second = _partners(flags, count)
     rows = Bits.stack([first.single, first.whole, second.linked, second.whole])
-    evaluation = Evaluation(ctx, _ahead_circuit().circuit, SharedInputs(rows), dealer_blocks(rows.count))
+    evaluation = mpc.Evaluation(ctx, _ahead_circuit().circuit, mpc.SharedInputs(rows), mpc.dealer_blocks(rows.count))
     return _Looking(first, second, evaluation)
 
 
@@ -168,21 +146,21 @@ class _DecideCircuit:
     """Whether the left trail is less than the right lead, whether that lead changes the joint block's lead, and whether
     the left trail changes its trail."""
 
-    circuit: Circuit
-    less: Formula
-    new_lead: Formula
-    new_trail: Formula
+    circuit: mpc.Circuit
+    less: mpc.Formula
+    new_lead: mpc.Formula
+    new_trail: mpc.Formula
 
 
 @lru_cache(maxsize=64)
-def _decide_circuit(chunks: Chunks) -> _DecideCircuit:
+def _decide_circuit(chunks: mpc.Chunks) -> _DecideCircuit:
     """From a sign, and from reach and the right block's whole.
 
     The lead changes if the left block is single, the joint linked and the right lead better; the trail changes if the
     right block is single, the joint linked and the right lead not better.
     """
-    wiring = Wiring()
-    less, (reach, whole) = sign_formula(wiring, chunks, 2)
+    wiring = mpc.Wiring()
+    less, (reach, whole) = mpc.sign_formula(wiring, chunks, 2)
     found = wiring.stage([less, reach & less, whole & ~less])
     return _DecideCircuit(wiring.circuit(), *found)
 
@@ -198,25 +176,25 @@ def _decide(
     """Whether the left trail is less than the right lead, and the leads and trails of the joint blocks; in the same
     rounds the gates that look ahead."""
     (left_lead, left_trail), (right_lead, right_trail) = left, right
-    sign = score_sign(ctx, left_trail, right_lead, cross_bits)
+    sign = mpc.score_sign(ctx, left_trail, right_lead, cross_bits)
     decide = _decide_circuit(sign.chunks)
     known = Bits.stack([ahead.reach, ahead.second.whole])
     evaluation = sign.evaluation(ctx.step("decide"), decide.circuit, known)
     selections = [
-        SelectByRow([bit], Selection(ctx.step("choose"), change))
+        mpc.SelectByRow([bit], mpc.Selection(ctx.step("choose"), change))
         for bit, change in ((decide.new_lead, right_lead - left_lead), (decide.new_trail, left_trail - right_trail))
     ]
     beside = [more.evaluation] if more else []
-    lead, trail = evaluate_and_select(ctx.step("decide"), [evaluation], selections, beside)
+    lead, trail = mpc.evaluate_and_select(ctx.step("decide"), [evaluation], selections, beside)
     return evaluation.shared([decide.less]), left_lead + lead, right_trail + trail
 
 
 def _decide_cost(half: int, columns: Sequence[Ring], cross_bits: int, ahead: int) -> Cost:
     """Cost of :func:`_decide` with ``ahead`` items to look ahead at; all is dealt in one round and answered in one."""
-    circuit = _decide_circuit(sign_chunks(half, cross_bits + 1)).circuit
-    cost = score_sign_cost(half, cross_bits, columns[0]) + gated_cost(half, cross_bits + 1, circuit)
-    cost += multiply_bit_cost(half, columns).along(1) + multiply_bit_cost(half, columns).along()
-    return cost + circuit_cost(ahead, _ahead_circuit().circuit).along() if ahead else cost
+    circuit = _decide_circuit(mpc.sign_chunks(half, cross_bits + 1)).circuit
+    cost = mpc.score_sign_cost(half, cross_bits, columns[0]) + mpc.gated_cost(half, cross_bits + 1, circuit)
+    cost += mpc.multiply_bit_cost(half, columns).along(1) + mpc.multiply_bit_cost(half, columns).along()
+    return cost + mpc.circuit_cost(ahead, _ahead_circuit().circuit).along() if ahead else cost
 
 
 def _halves(items: Columns, count: int) -> tuple[Columns, Columns]:
@@ -240,7 +218,7 @@ def _tell(ctx: Context, joints: Sequence[_Joint], first: Columns, last: Columns)
         length = len(numbers) // 2
         first, last = first.padded(length), last.padded(length)
         changes = Columns.concatenate([first, last, last, first]) - Columns.concatenate([numbers, numbers])
-        inner = numbers + select_columns(ctx.step("answer"), [single, far], changes)
+        inner = numbers + mpc.select_columns(ctx.step("answer"), [single, far], changes)
         left, right = inner[:length], inner[length:]
         first, last = riffled(first, right, joint.count), riffled(left, last, joint.count)
     return riffled(first, last, joints[0].count)
@@ -254,13 +232,13 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[Bits, Bits, C
     single = Bits.end_to_end([part for j in joints for part in (j.left_single, j.right_single)])
     other = Bits.end_to_end([part for j in joints for part in (j.right_single, j.left_single)])
     opening = Bits.end_to_end([part for j in joints for part in (j.opening, j.opening)])
-    less = Bits.end_to_end([part for j in joints for part in (j.less, bit_not(ctx, j.less))])
-    gates, inputs = _middle_circuit(), SharedInputs(Bits.stack([single, other, opening, less]))
-    evaluation = Evaluation(ctx.step("linked"), gates.circuit, inputs, dealer_blocks(single.count))
+    less = Bits.end_to_end([part for j in joints for part in (j.less, mpc.bit_not(ctx, j.less))])
+    gates, inputs = _middle_circuit(), mpc.SharedInputs(Bits.stack([single, other, opening, less]))
+    evaluation = mpc.Evaluation(ctx.step("linked"), gates.circuit, inputs, mpc.dealer_blocks(single.count))
     met = Columns.concatenate([part for j in joints for part in (j.lead, j.trail)])
     own = Columns.concatenate([part for j in joints for part in (j.trail, j.lead)])
-    selection = Selection(ctx.step("middle"), met - own)
-    (moved,) = evaluate_and_select(ctx.step("linked"), [evaluation], [SelectByRow([gates.counts], selection)])
+    selection = mpc.Selection(ctx.step("middle"), met - own)
+    (moved,) = mpc.evaluate_and_select(ctx.step("linked"), [evaluation], [mpc.SelectByRow([gates.counts], selection)])
     numbers, far = own + moved, evaluation.shared([gates.far])
     middles, start = [], 0
     for joint in joints:
@@ -274,16 +252,16 @@ def _middles(ctx: Context, joints: Sequence[_Joint]) -> list[tuple[Bits, Bits, C
 class _MiddleCircuit:
     """Whether the item that was met counts, and whether the answer comes from the far side."""
 
-    circuit: Circuit
-    counts: Formula
-    far: Formula
+    circuit: mpc.Circuit
+    counts: mpc.Formula
+    far: mpc.Formula
 
 
 @lru_cache(maxsize=1)
 def _middle_circuit() -> _MiddleCircuit:
     """From whether a block is single, whether the other one is, whether the joint is linked and whether the other item
     is better."""
-    wiring = Wiring()
+    wiring = mpc.Wiring()
     single, other_single, linked, better = wiring.inputs(4)
     found = wiring.stage([linked & better, other_single & linked & ~single])
     return _MiddleCircuit(wiring.circuit(), *found)
@@ -297,7 +275,7 @@ def segment_best_cost(
     cost = FREE
     halves: list[int] = []
     if count > max(1, fan_in):
-        cost += circuit_cost(padded((count + 1) // 2), _ahead_circuit().circuit)
+        cost += mpc.circuit_cost(padded((count + 1) // 2), _ahead_circuit().circuit)
     while count > max(1, fan_in):
         half = padded((count + 1) // 2)
         halves.append(half)
@@ -307,7 +285,7 @@ def segment_best_cost(
     cost += join_blocks_cost(count, numbers, cross_bits, score)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
-        cost += circuit_cost(total, _middle_circuit().circuit) + multiply_bit_cost(total, numbers).along(1)
+        cost += mpc.circuit_cost(total, _middle_circuit().circuit) + mpc.multiply_bit_cost(total, numbers).along(1)
         for half in halves[1:]:
-            cost += select_sum_cost(2 * half, 2, numbers)
+            cost += mpc.select_sum_cost(2 * half, 2, numbers)
     return cost

@@ -16,7 +16,6 @@ from .refusal import Forbidden
 
 ACTIONS = ("train", "predict", "evaluate", "reveal")
 AT_LEAST = ("min_rows", "min_samples_leaf", "min_evaluation_rows", "min_count")
-AT_MOST = ("max_height", "predictions_per_day", "trainings")
 BRINGING = ("labels_from", "weights_from", "columns_from", "rows_from")
 UNLIMITED = 1 << 40
 ANYBODY = "*"

@@ -182,11 +182,6 @@ class Schema:
         return [column.name for column in self.columns if column.kind == "category"]
 
     @property
-    def date_names(self) -> list[str]:
-        """The columns of dates."""
-        return [column.name for column in self.columns if column.kind == "date"]
-
-    @property
     def value_bits(self) -> int:
         """Bits of the widest number among the attributes."""
         return max((column.width for column in self.attributes if column.kind != "category"), default=1)

@@ -4,18 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import FREE, Context, Cost
-from ..protocols import (
-    bit_to_ring,
-    bit_to_ring_cost,
-    constant,
-    equal_cost,
-    gates_cost,
-    is_zero,
-    less_than,
-    less_than_cost,
-    public,
-)
 from ..shares import Bits, Numbers, padded
 from .nodes import Nodes, split_cost
 from .orders import Orders, partition, partition_cost, views_cost
@@ -38,12 +28,12 @@ def set_aside_absent(ctx: Context, problem: Problem, orders: Orders, weights: Nu
     """
     n, widths = problem.rows, problem.widths
     ring, length = widths.count_ring, padded(n)
-    absent = bit_to_ring(ctx.step("bit"), is_zero(ctx.step("zero"), weights, problem.weight_bits), ring)
-    passes = constant(ctx, 1, n, ring) - absent
+    absent = mpc.bit_to_ring(ctx.step("bit"), mpc.is_zero(ctx.step("zero"), weights, problem.weight_bits), ring)
+    passes = mpc.constant(ctx, 1, n, ring) - absent
     present = passes.sum().spread(length)
-    here = public(ctx, np.arange(length, dtype=ring.dtype), ring)
+    here = mpc.public(ctx, np.arange(length, dtype=ring.dtype), ring)
     whole = Nodes.root(ctx, n, [], widths.number_ring, number=0)
-    true = less_than(ctx.step("true"), here, present, widths.count_bits).masked(whole.real)
+    true = mpc.less_than(ctx.step("true"), here, present, widths.count_bits).masked(whole.real)
     false_start = whole.false_starts(ctx.step("openings"), true)
     nodes, true_rows_before = whole.split(ctx.step("nodes"), 0, true, false_start, present, [])
     views = orders.views(ctx.step("order"), [])
@@ -56,7 +46,7 @@ def set_aside_absent_cost(problem: Problem) -> Cost:
     if not problem.row_weights:
         return FREE
     n, length, widths = problem.rows, padded(problem.rows), problem.widths
-    cost = equal_cost(n, problem.weight_bits) + bit_to_ring_cost(n, widths.count_ring)
-    cost += less_than_cost(length, widths.count_bits) + gates_cost(1, length) * 2
+    cost = mpc.equal_cost(n, problem.weight_bits) + mpc.bit_to_ring_cost(n, widths.count_ring)
+    cost += mpc.less_than_cost(length, widths.count_bits) + mpc.gates_cost(1, length) * 2
     cost += split_cost(n, widths.count_ring, widths.number_ring, [])
     return cost + views_cost(problem, []) + partition_cost(problem)

@@ -2,18 +2,8 @@
 
 from collections.abc import Sequence
 
+from .. import protocols as mpc
 from ..engine import Context, Cost
-from ..protocols import (
-    ShuffleJob,
-    dot_cost,
-    inverse,
-    multiply_bit,
-    multiply_bit_cost,
-    multiply_many,
-    public,
-    run_shuffles,
-    shuffle_cost,
-)
 from ..shares import Numbers, Ring, padded
 from .compact import compact_cost, moved_to_front
 from .nodes import Nodes
@@ -37,16 +27,16 @@ def node_sums(ctx: Context, nodes: Nodes, columns: Sequence[Numbers]) -> tuple[l
     """
     n, flags = nodes.rows, nodes.flags.masked(nodes.real)
     ends = suffix_sums(columns)
-    one = public(ctx, [1], columns[0].ring).spread(nodes.length)
-    heads = multiply_bit(ctx.step("head"), flags, [*(end.pad(nodes.length) for end in ends), one])
+    one = mpc.public(ctx, [1], columns[0].ring).spread(nodes.length)
+    heads = mpc.multiply_bit(ctx.step("head"), flags, [*(end.pad(nodes.length) for end in ends), one])
     shuffle, places, moved = moved_to_front(ctx.step("front"), flags, n, [head[:n] for head in heads])
-    order = inverse(places)
+    order = mpc.inverse(places)
     *fronts, real = (column.gather(order) for column in moved)
     totals = [column - column[1:].pad(n) for column in fronts]
     changes = [column - column.later() for column in (*fronts, *totals)]
-    marked = multiply_many(ctx.step("real"), [(column, real) for column in changes])
+    marked = mpc.multiply_many(ctx.step("real"), [(column, real) for column in changes])
     back = [column.gather(places) for column in marked]
-    (spread,) = run_shuffles(ctx.step("back"), [ShuffleJob(shuffle, back)], undo=True)
+    (spread,) = mpc.run_shuffles(ctx.step("back"), [mpc.ShuffleJob(shuffle, back)], undo=True)
     told = [column.prefix_sum() for column in spread]
     before = [end[:1].spread(n) - after for end, after in zip(ends, told[: len(ends)], strict=True)]
     return before, told[len(ends) :]
@@ -54,6 +44,6 @@ def node_sums(ctx: Context, nodes: Nodes, columns: Sequence[Numbers]) -> tuple[l
 
 def node_sums_cost(count: int, ring: Ring, columns: int) -> Cost:
     """Cost of :func:`node_sums` for ``count`` rows and ``columns`` columns."""
-    cost = multiply_bit_cost(padded(count), [ring] * (columns + 1))
-    cost += compact_cost(count, [ring.nbytes] * (columns + 1)) + dot_cost(2 * columns * count, ring)
-    return cost + shuffle_cost(count, 0, [ring.nbytes] * (2 * columns), undo=True)
+    cost = mpc.multiply_bit_cost(padded(count), [ring] * (columns + 1))
+    cost += compact_cost(count, [ring.nbytes] * (columns + 1)) + mpc.dot_cost(2 * columns * count, ring)
+    return cost + mpc.shuffle_cost(count, 0, [ring.nbytes] * (2 * columns), undo=True)

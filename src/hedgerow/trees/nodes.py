@@ -11,18 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import Context, Cost
-from ..protocols import (
-    bit_and,
-    bit_not,
-    constant,
-    multiply_bit,
-    multiply_bit_cost,
-    public,
-    public_bits,
-    widen_cost,
-    widen_many,
-)
 from ..shares import RING64, Bits, Numbers, Ring, Words, pack_row, padded
 
 
@@ -50,10 +40,10 @@ class Nodes:
         real = np.arange(length) < rows
         totals = [column.sum().spread(length) for column in columns]
         return Nodes(
-            start=public(ctx, np.where(real, 0, rows).astype(np.uint64), RING64),
-            size=public(ctx, np.where(real, rows, length - rows).astype(np.uint64), RING64),
-            number=public(ctx, number * real.astype(numbers.dtype), numbers),
-            flags=public_bits(ctx, pack_row(np.isin(np.arange(length), (0, rows))), length),
+            start=mpc.public(ctx, np.where(real, 0, rows).astype(np.uint64), RING64),
+            size=mpc.public(ctx, np.where(real, rows, length - rows).astype(np.uint64), RING64),
+            number=mpc.public(ctx, number * real.astype(numbers.dtype), numbers),
+            flags=mpc.public_bits(ctx, pack_row(np.isin(np.arange(length), (0, rows))), length),
             rows=rows,
             sums=[total.scale(real.astype(np.uint64)) for total in totals],
             before=[total.scale((~real).astype(np.uint64)) for total in totals],
@@ -71,12 +61,12 @@ class Nodes:
 
     def rows_so_far(self, ctx: Context) -> Numbers:
         """u: the number of rows of the node up to and including the place."""
-        return public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
+        return mpc.public(ctx, np.arange(1, self.length + 1, dtype=np.uint64), RING64) - self.start
 
     def false_starts(self, ctx: Context, true: Bits) -> Bits:
         """The first places of false children that are not their node's first: false, after a true one, in one node."""
-        after = bit_and(ctx.step("after"), true.preceding(), bit_not(ctx, true))
-        return bit_and(ctx.step("inside"), after, bit_not(ctx, self.flags))
+        after = mpc.bit_and(ctx.step("after"), true.preceding(), mpc.bit_not(ctx, true))
+        return mpc.bit_and(ctx.step("inside"), after, mpc.bit_not(ctx, self.flags))
 
     def split(
         self,
@@ -96,15 +86,15 @@ class Nodes:
         ring, numbers = rows_true.ring, self.number.ring
         start, size = self.start.narrow(ring), self.size.narrow(ring)
         sums = [own.narrow(part.ring) for own, part in zip(self.sums, sums_true, strict=True)]
-        offset = public(ctx, np.arange(self.length, dtype=ring.dtype), ring) - start
-        one = constant(ctx, 1, self.length, numbers)
+        offset = mpc.public(ctx, np.arange(self.length, dtype=ring.dtype), ring) - start
+        one = mpc.constant(ctx, 1, self.length, numbers)
         payload = [rows_true, size, offset, one, *sums_true, *sums]
-        t_rows, t_size, t_offset, t, *rest = multiply_bit(ctx.step("true"), true, payload)
+        t_rows, t_size, t_offset, t, *rest = mpc.multiply_bit(ctx.step("true"), true, payload)
         t_sums_true, t_sums = rest[: len(sums)], rest[len(sums) :]
         changes = list(zip(sums, sums_true, t_sums_true, t_sums, strict=True))
         narrow = [start + rows_true - t_rows, size - rows_true + t_rows.scale(2) - t_size]
         narrow += [own - part + t_part.scale(2) - t_own for own, part, t_part, t_own in changes]
-        wide = widen_many(ctx.step("widen"), narrow, RING64)
+        wide = mpc.widen_many(ctx.step("widen"), narrow, RING64)
         following = Nodes(
             start=wide[0],
             size=wide[1],
@@ -125,8 +115,8 @@ def split_cost(count: int, ring: Ring, numbers: Ring, sums: Sequence[Ring]) -> C
     """Cost of :meth:`Nodes.split` of so many rows with ``rows_true`` in ``ring``, node numbers in ``numbers`` and kept
     sums in ``sums``: products with a bit, then columns brought to 2^64, those of one ring together."""
     length = padded(count)
-    cost = multiply_bit_cost(length, [ring] * 3 + [numbers] + [*sums] * 2)
+    cost = mpc.multiply_bit_cost(length, [ring] * 3 + [numbers] + [*sums] * 2)
     widened = [ring] * 2 + [*sums]
     for own in dict.fromkeys(widened):
-        cost += widen_cost(widened.count(own) * length, own, RING64)
+        cost += mpc.widen_cost(widened.count(own) * length, own, RING64)
     return cost

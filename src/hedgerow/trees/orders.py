@@ -11,25 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import FREE, Context, Cost
 from ..oblivious import sort_permutations
-from ..protocols import (
-    Column,
-    Shuffle,
-    ShuffleJob,
-    bit_to_ring,
-    bit_to_ring_cost,
-    constant,
-    dot_cost,
-    draw_shuffle,
-    equal_cost,
-    inverse,
-    multiply,
-    public,
-    run_shuffles,
-    shuffle_cost,
-    shuffles_cost,
-)
 from ..shares import RING32, Bits, Bytes, Numbers, Ring, Words, padded
 from .feature import category_rows, code_bits, in_declared_range, in_declared_range_cost
 from .nodes import Nodes
@@ -43,11 +27,11 @@ class View:
     Values are numbers, or for a category's feature one row of bits.
     """
 
-    shuffle: Shuffle
+    shuffle: mpc.Shuffle
     places: Words
     order: Words
     values: Numbers | Bits
-    columns: list[Column]
+    columns: list[mpc.Column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +39,7 @@ class Orders:
     """Permutations and values of some features."""
 
     permutations: list[Numbers]
-    values: list[Column]
+    values: list[mpc.Column]
 
     @staticmethod
     def of_table(ctx: Context, x: Sequence[Numbers], problem: Problem) -> Orders:
@@ -69,7 +53,7 @@ class Orders:
         numeric = [f.attribute for f in features if f.category is None]
         sorted_numbers = sort_permutations(ctx, [x[j] for j in numeric], problem.value_bits) if numeric else []
         permutations: list[Numbers] = []
-        values: list[Column] = []
+        values: list[mpc.Column] = []
         bits: list[Bytes] = []
         sorted_bits: list[Numbers] = []
         if len(numeric) < len(features):
@@ -86,19 +70,19 @@ class Orders:
                 values.append(next(ones))
         return Orders([permutation.narrow(problem.widths.count_ring) for permutation in permutations], values)
 
-    def views(self, ctx: Context, columns: Sequence[Column]) -> list[View]:
+    def views(self, ctx: Context, columns: Sequence[mpc.Column]) -> list[View]:
         """Open every permutation under a fresh shuffle and put values and columns into node order.
 
         Cost: :func:`views_cost`. Reveals: permutations under fresh shuffles.
         """
         jobs = []
         for j, (permutation, values) in enumerate(zip(self.permutations, self.values, strict=True)):
-            shuffle = draw_shuffle(ctx.step("draw"), len(permutation), j)
-            jobs.append(ShuffleJob(shuffle, [permutation, values, *columns], opened=(0,)))
+            shuffle = mpc.draw_shuffle(ctx.step("draw"), len(permutation), j)
+            jobs.append(mpc.ShuffleJob(shuffle, [permutation, values, *columns], opened=(0,)))
         views = []
-        for job, (places, values, *moved) in zip(jobs, run_shuffles(ctx.step("shuffle"), jobs), strict=True):
+        for job, (places, values, *moved) in zip(jobs, mpc.run_shuffles(ctx.step("shuffle"), jobs), strict=True):
             places = places.astype(np.uint32)
-            order = inverse(places)
+            order = mpc.inverse(places)
             ordered = values.gather(order)
             if isinstance(ordered, Bytes):
                 ordered = Bits.of_bytes([ordered], 1)
@@ -113,11 +97,11 @@ class Orders:
 def bit_orders(ctx: Context, rows: Bits, count: int, ring: Ring) -> list[Numbers]:
     """The stable sort permutations of rows of bits, zeros first; one product in all. Reveals: nothing beyond shapes."""
     length = padded(count)
-    bits = bit_to_ring(ctx.step("bit"), Bits.end_to_end([rows]), ring).pieces(length, count)
-    one = constant(ctx, 1, count, ring)
+    bits = mpc.bit_to_ring(ctx.step("bit"), Bits.end_to_end([rows]), ring).pieces(length, count)
+    one = mpc.constant(ctx, 1, count, ring)
     zeros = [(one - bit).prefix_sum() for bit in bits]
     jumps = [zero[count - 1 :] + bit.prefix_sum() - zero for zero, bit in zip(zeros, bits, strict=True)]
-    moved = multiply(ctx.step("place"), Numbers.concatenate(bits), Numbers.concatenate(jumps))
+    moved = mpc.multiply(ctx.step("place"), Numbers.concatenate(bits), Numbers.concatenate(jumps))
     return [zero + jump - one for zero, jump in zip(zeros, moved.pieces(count), strict=True)]
 
 
@@ -129,10 +113,12 @@ def rows_passing(ctx: Context, views: Sequence[View], results: Bits, ring: Ring)
     over all features of (is it this one) and (is the place true). Cost: :func:`rows_passing_cost`. Reveals: nothing.
     """
     n = len(views[0].places)
-    back = [ShuffleJob(view.shuffle, [results.row(j).to_bytes(n).gather(view.places)]) for j, view in enumerate(views)]
-    parts = [column for (column,) in run_shuffles(ctx.step("to_rows"), back, undo=True)]
+    back = [
+        mpc.ShuffleJob(view.shuffle, [results.row(j).to_bytes(n).gather(view.places)]) for j, view in enumerate(views)
+    ]
+    parts = [column for (column,) in mpc.run_shuffles(ctx.step("to_rows"), back, undo=True)]
     passes = Bits.of_bytes([Bytes.total(parts)], 1)
-    return bit_to_ring(ctx.step("bit"), passes.map(lambda rows: rows, count=n), ring)
+    return mpc.bit_to_ring(ctx.step("bit"), passes.map(lambda rows: rows, count=n), ring)
 
 
 def partition(
@@ -150,13 +136,13 @@ def partition(
     beyond shapes.
     """
     n, ring = len(passes), passes.ring
-    jobs = [ShuffleJob(view.shuffle, [passes]) for view in views]
-    moved = run_shuffles(ctx.step("to_order"), jobs)
+    jobs = [mpc.ShuffleJob(view.shuffle, [passes]) for view in views]
+    moved = mpc.run_shuffles(ctx.step("to_order"), jobs)
     ordered = [column.gather(view.order) for (column,), view in zip(moved, views, strict=True)]
-    here = public(ctx, np.arange(n, dtype=ring.dtype), ring)
+    here = mpc.public(ctx, np.arange(n, dtype=ring.dtype), ring)
     start, first, before = nodes.start.narrow(ring)[:n], rows_true[:n], true_rows_before[:n]
     seen = [bit.prefix_sum() - bit - before for bit in ordered]
-    jumps = multiply(
+    jumps = mpc.multiply(
         ctx.step("jump"),
         Numbers.concatenate(ordered),
         Numbers.concatenate([start + s.scale(2) - here - first for s in seen]),
@@ -164,8 +150,8 @@ def partition(
     jobs = []
     for view, passed, jump in zip(views, seen, jumps.pieces(n), strict=True):
         destination = here + first - passed + jump
-        jobs.append(ShuffleJob(view.shuffle, [destination.gather(view.places)]))
-    return [column for (column,) in run_shuffles(ctx.step("back"), jobs, undo=True)]
+        jobs.append(mpc.ShuffleJob(view.shuffle, [destination.gather(view.places)]))
+    return [column for (column,) in mpc.run_shuffles(ctx.step("back"), jobs, undo=True)]
 
 
 def range_cost(problem: Problem) -> Cost:
@@ -179,8 +165,8 @@ def category_cost(problem: Problem) -> Cost:
     if not bits:
         return FREE
     count = bits * padded(problem.rows)
-    cost = equal_cost(count, code_bits(problem)) + bit_to_ring_cost(count, RING32)
-    return cost + dot_cost(bits * problem.rows, RING32)
+    cost = mpc.equal_cost(count, code_bits(problem)) + mpc.bit_to_ring_cost(count, RING32)
+    return cost + mpc.dot_cost(bits * problem.rows, RING32)
 
 
 def views_cost(problem: Problem, columns: Sequence[int], count: int | None = None) -> Cost:
@@ -189,22 +175,24 @@ def views_cost(problem: Problem, columns: Sequence[int], count: int | None = Non
     widths = problem.widths
     values = [widths.sorted_ring.nbytes if feature.category is None else 1 for feature in problem.features[:count]]
     opened = [widths.count_ring.nbytes]
-    return shuffles_cost([shuffle_cost(problem.rows, j % 3, [own, *columns], opened) for j, own in enumerate(values)])
+    return mpc.shuffles_cost(
+        [mpc.shuffle_cost(problem.rows, j % 3, [own, *columns], opened) for j, own in enumerate(values)]
+    )
 
 
 def _every_shuffle(problem: Problem, nbytes: int, undo: bool, count: int | None) -> Cost:
     """One column of these bytes per row for all features or the first ``count``, roles rotating."""
     number = len(problem.features) if count is None else count
-    return shuffles_cost([shuffle_cost(problem.rows, j % 3, [nbytes], undo=undo) for j in range(number)])
+    return mpc.shuffles_cost([mpc.shuffle_cost(problem.rows, j % 3, [nbytes], undo=undo) for j in range(number)])
 
 
 def rows_passing_cost(problem: Problem) -> Cost:
     """Cost of :func:`rows_passing`."""
-    return _every_shuffle(problem, 1, True, None) + bit_to_ring_cost(problem.rows, problem.widths.count_ring)
+    return _every_shuffle(problem, 1, True, None) + mpc.bit_to_ring_cost(problem.rows, problem.widths.count_ring)
 
 
 def partition_cost(problem: Problem, count: int | None = None) -> Cost:
     """Cost of :func:`partition` for all features or the first ``count``."""
     ring, number = problem.widths.count_ring, len(problem.features) if count is None else count
     moved = [_every_shuffle(problem, ring.nbytes, undo, count) for undo in (False, True)]
-    return moved[0] + moved[1] + dot_cost(number * problem.rows, ring)
+    return moved[0] + moved[1] + mpc.dot_cost(number * problem.rows, ring)

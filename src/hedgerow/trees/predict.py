@@ -11,19 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import protocols as mpc
 from ..engine import Context
-from ..protocols import (
-    bit_to_ring,
-    fraction,
-    inner_products,
-    is_zero,
-    less_than,
-    public,
-    select_sum,
-    square,
-    truncate,
-    widen,
-)
 from ..shares import RING32, RING64, RING128, Numbers, padded
 from .feature import feature_values, in_declared_range
 from .lookup import ONE_HOT_NODES, lookup
@@ -55,14 +44,14 @@ def walk(ctx: Context, tree: SharedTree, x: Sequence[Numbers], problem: Problem)
     count = len(x[0])
     x = in_declared_range(ctx.step("range"), x, problem, problem.value_bits + 1, problem.widths.value_ring)
     x = feature_values(ctx.step("features"), x, problem)
-    number = public(ctx, np.ones(count, problem.widths.number_ring.dtype), problem.widths.number_ring)
+    number = mpc.public(ctx, np.ones(count, problem.widths.number_ring.dtype), problem.widths.number_ring)
     for k, layer in enumerate(tree.layers):
         step = ctx.turn("layer", k)
         columns = [layer.feature.narrow(RING32), layer.threshold.narrow(problem.widths.value_ring)]
         feature, threshold = lookup(step.step("node"), layer.number.narrow(number.ring), columns, number, k + 1)
         value = _chosen_value(step.step("value"), x, feature)
-        passes = less_than(step.step("test"), value, threshold, problem.value_bits + 1)
-        number = number + bit_to_ring(step.step("bit"), passes, number.ring).scale(1 << k)
+        passes = mpc.less_than(step.step("test"), value, threshold, problem.value_bits + 1)
+        number = number + mpc.bit_to_ring(step.step("bit"), passes, number.ring).scale(1 << k)
     return number
 
 
@@ -71,9 +60,11 @@ def _chosen_value(ctx: Context, x: Sequence[Numbers], attribute: Numbers) -> Num
     m, count = len(x), len(attribute)
     length = padded(count)
     codes = np.repeat(np.arange(1, m + 1, dtype=np.uint32), length)
-    wanted = Numbers.concatenate([attribute.pad(length)] * m) - public(ctx, codes, RING32)
-    here = is_zero(ctx.step("equal"), wanted, m.bit_length()).cut(m)
-    (value,) = select_sum(ctx.step("fetch"), [here.row(j) for j in range(m)], [[column.pad(length)] for column in x])
+    wanted = Numbers.concatenate([attribute.pad(length)] * m) - mpc.public(ctx, codes, RING32)
+    here = mpc.is_zero(ctx.step("equal"), wanted, m.bit_length()).cut(m)
+    (value,) = mpc.select_sum(
+        ctx.step("fetch"), [here.row(j) for j in range(m)], [[column.pad(length)] for column in x]
+    )
     return value[:count]
 
 
@@ -97,7 +88,7 @@ def predict_probabilities(ctx: Context, tree: SharedTree, x: Sequence[Numbers], 
         raise ValueError("a model that estimates a number has no probabilities")
     length, others = len(tree.counts[0]), tree.counts[1:]
     total = Numbers.total(tree.counts)
-    shares = fraction(
+    shares = mpc.fraction(
         ctx.step("divide"),
         Numbers.concatenate(others),
         Numbers.concatenate([total] * len(others)),
@@ -130,11 +121,11 @@ def confusion(ctx: Context, truth: Numbers, predicted: Numbers, classes: int) ->
     Cost: 2·classes equalities and conversions per row, and one product of matrices. Reveals: nothing beyond shapes.
     """
     count = len(truth)
-    codes = public(ctx, np.repeat(np.arange(classes, dtype=np.uint32), count), RING32)
+    codes = mpc.public(ctx, np.repeat(np.arange(classes, dtype=np.uint32), count), RING32)
     both = [Numbers.concatenate([side] * classes) - codes for side in (truth, predicted)]
-    hits = is_zero(ctx.step("equal"), Numbers.concatenate(both), max(1, (classes - 1).bit_length()))
-    numbers = bit_to_ring(ctx.step("bit"), hits, RING32)
-    return inner_products(ctx.step("sum"), numbers[: classes * count], numbers[classes * count :], classes)
+    hits = mpc.is_zero(ctx.step("equal"), Numbers.concatenate(both), max(1, (classes - 1).bit_length()))
+    numbers = mpc.bit_to_ring(ctx.step("bit"), hits, RING32)
+    return mpc.inner_products(ctx.step("sum"), numbers[: classes * count], numbers[classes * count :], classes)
 
 
 def squared_errors(ctx: Context, truth: Numbers, predicted: Numbers) -> Numbers:
@@ -145,12 +136,12 @@ def squared_errors(ctx: Context, truth: Numbers, predicted: Numbers) -> Numbers:
     shared. Cost: one truncation, one widening of both and one round of squares. Reveals: nothing beyond shapes.
     """
     count = len(truth)
-    offset = public(ctx, [1 << 61], RING64)
-    truth = truncate(ctx.step("range"), truth + offset, 62, RING64) - offset
+    offset = mpc.public(ctx, [1 << 61], RING64)
+    truth = mpc.truncate(ctx.step("range"), truth + offset, 62, RING64) - offset
     # Widening takes no negative numbers.
-    lifted = Numbers.concatenate([predicted - truth, truth]) + public(ctx, [1 << 62], RING64)
-    both = widen(ctx.step("widen"), lifted, RING128) - public(ctx, [1 << 62], RING128)
-    true, squares = both[count:], square(ctx.step("square"), both)
+    lifted = Numbers.concatenate([predicted - truth, truth]) + mpc.public(ctx, [1 << 62], RING64)
+    both = mpc.widen(ctx.step("widen"), lifted, RING128) - mpc.public(ctx, [1 << 62], RING128)
+    true, squares = both[count:], mpc.square(ctx.step("square"), both)
     return Numbers.concatenate([x.sum() for x in (squares[:count], true, squares[count:])])
 
 

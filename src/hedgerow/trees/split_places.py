@@ -5,20 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import Context, Cost
-from ..protocols import (
-    bit_and,
-    bit_not,
-    constant,
-    equal_cost,
-    gates_cost,
-    is_zero,
-    less_than,
-    less_than_cost,
-    public,
-    select_sum,
-    select_sum_cost,
-)
 from ..shares import Bits, Numbers, padded
 from .best_split import ChosenSplits
 from .nodes import Nodes
@@ -38,8 +26,8 @@ class Ends:
 def true_places(ctx: Context, problem: Problem, nodes: Nodes, splits: ChosenSplits) -> Bits:
     """The places that belong to their node's true child, which comes first. Reveals: nothing beyond shapes."""
     ring = problem.widths.count_ring
-    offset = nodes.rows_so_far(ctx).narrow(ring) - constant(ctx, 1, nodes.length, ring)
-    true = less_than(ctx.step("true"), offset, splits.rows_true, problem.widths.count_bits)
+    offset = nodes.rows_so_far(ctx).narrow(ring) - mpc.constant(ctx, 1, nodes.length, ring)
+    true = mpc.less_than(ctx.step("true"), offset, splits.rows_true, problem.widths.count_bits)
     return true.masked(nodes.real)
 
 
@@ -47,8 +35,8 @@ def feature_one_hot(ctx: Context, problem: Problem, feature: Numbers) -> Bits:
     """A row for every feature that says whether it is the node's. Reveals: nothing beyond shapes."""
     count = len(problem.features)
     codes = np.repeat(np.arange(1, count + 1, dtype=feature.ring.dtype), len(feature))
-    repeated = Numbers.concatenate([feature] * count) - public(ctx, codes, feature.ring)
-    return is_zero(ctx, repeated, problem.feature_bits).cut(count)
+    repeated = Numbers.concatenate([feature] * count) - mpc.public(ctx, codes, feature.ring)
+    return mpc.is_zero(ctx, repeated, problem.feature_bits).cut(count)
 
 
 def child_ends(ctx: Context, nodes: Nodes, true: Bits, present: Bits | None) -> Ends:
@@ -56,21 +44,21 @@ def child_ends(ctx: Context, nodes: Nodes, true: Bits, present: Bits | None) -> 
 
     Reveals: nothing beyond shapes.
     """
-    neighbours = bit_and(
+    neighbours = mpc.bit_and(
         ctx.step("neighbours"),
         Bits.stack([true.following(), true.preceding()]),
-        Bits.stack([bit_not(ctx, nodes.flags.following()), bit_not(ctx, true)]),
+        Bits.stack([mpc.bit_not(ctx, nodes.flags.following()), mpc.bit_not(ctx, true)]),
     )
     goes_on, after = neighbours.every_row()
-    found = bit_and(
+    found = mpc.bit_and(
         ctx.step("found"),
         Bits.stack([true, nodes.flags, after]),
-        Bits.stack([bit_not(ctx, goes_on), bit_not(ctx, true), bit_not(ctx, nodes.flags)]),
+        Bits.stack([mpc.bit_not(ctx, goes_on), mpc.bit_not(ctx, true), mpc.bit_not(ctx, nodes.flags)]),
     )
     ends = found.some_rows(0, 2)
     if present is not None:
         # Rows without weight leave no entry, so an opened tree does not show whether there are any.
-        ends = bit_and(ctx.step("present"), ends, present.times(2))
+        ends = mpc.bit_and(ctx.step("present"), ends, present.times(2))
     true_end, unsplit_start = ends.masked(nodes.real).every_row()
     return Ends(true_end, unsplit_start, found.row(2))
 
@@ -78,7 +66,7 @@ def child_ends(ctx: Context, nodes: Nodes, true: Bits, present: Bits | None) -> 
 def where_chosen(ctx: Context, features: Bits, bits: Sequence[Bits]) -> list[Bits]:
     """For every bit the rows of features where it is set; one round. Reveals: nothing beyond shapes."""
     rows = Bits.stack([bit.times(features.rows) for bit in bits])
-    found = bit_and(ctx, features.times(len(bits)), rows)
+    found = mpc.bit_and(ctx, features.times(len(bits)), rows)
     return [found.some_rows(k * features.rows, (k + 1) * features.rows) for k in range(len(bits))]
 
 
@@ -98,8 +86,8 @@ def thresholds(ctx: Context, problem: Problem, views: Sequence[View], at_true_en
             category = here if category is None else category ^ here
     if category is not None:
         bits.append(category)
-        sums.append(constant(ctx, 1, length, ring))
-    (threshold,) = select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
+        sums.append(mpc.constant(ctx, 1, length, ring))
+    (threshold,) = mpc.select_sum(ctx.step("threshold"), bits, [[column] for column in sums])
     return threshold
 
 
@@ -108,7 +96,9 @@ def split_places_cost(problem: Problem, passed_on: bool) -> Cost:
     with the feature, not one."""
     length, features = padded(problem.rows), problem.features
     numeric = sum(feature.category is None for feature in features)
-    cost = less_than_cost(length, problem.widths.count_bits) + equal_cost(len(features) * length, problem.feature_bits)
-    cost += gates_cost(2, length) * (1 + problem.row_weights) + gates_cost(3, length)
-    cost += gates_cost((1 + passed_on) * len(features), length)
-    return cost + select_sum_cost(length, numeric + (numeric < len(features)), [problem.widths.sorted_ring])
+    cost = mpc.less_than_cost(length, problem.widths.count_bits) + mpc.equal_cost(
+        len(features) * length, problem.feature_bits
+    )
+    cost += mpc.gates_cost(2, length) * (1 + problem.row_weights) + mpc.gates_cost(3, length)
+    cost += mpc.gates_cost((1 + passed_on) * len(features), length)
+    return cost + mpc.select_sum_cost(length, numeric + (numeric < len(features)), [problem.widths.sorted_ring])

@@ -6,33 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from .. import protocols as mpc
 from ..engine import FREE, Context, Cost
-from ..protocols import (
-    Chunks,
-    Circuit,
-    Evaluation,
-    Formula,
-    PendingSign,
-    SelectByRow,
-    Selection,
-    SharedInputs,
-    Wiring,
-    bit_not,
-    carry_of,
-    carry_tree,
-    circuit_cost,
-    dealer_blocks,
-    evaluate,
-    evaluate_and_select,
-    few,
-    gated_cost,
-    multiply_bit_cost,
-    product,
-    public_bits,
-    radices_for,
-    sign_chunks,
-    sign_formula,
-)
 from ..shares import Bits, Columns, Numbers, Ring, padded
 from .problem import Problem
 
@@ -52,10 +27,10 @@ class Contender:
 def feature_rows(ctx: Context, code: int, rows: int, count: int) -> Bits:
     """A public code as rows of equal bits."""
     bits = [(~np.uint64(0) if code >> k & 1 else np.uint64(0)) for k in range(rows)]
-    return public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
+    return mpc.public_bits(ctx, np.repeat(np.array(bits, np.uint64)[:, None], count // 64, axis=1), count)
 
 
-Less = Callable[[Context, list[Numbers], list[Numbers], list[Numbers]], PendingSign]
+Less = Callable[[Context, list[Numbers], list[Numbers], list[Numbers]], mpc.PendingSign]
 """Compares the keys of two contenders, given with their differences: whether the first one's are lower, still to be
 found."""
 
@@ -91,7 +66,7 @@ def _between(contender: Contender, start: int, stop: int) -> Contender:
 
 
 def _tournament(ctx: Context, field: list[Contender], less: Less) -> Contender:
-    both: Bits | None = evaluate(ctx.step("both"), _both_circuit(), Bits.stack(_partners(field)))
+    both: Bits | None = mpc.evaluate(ctx.step("both"), _both_circuit(), Bits.stack(_partners(field)))
     while both is not None:
         field, both = _meet(ctx, field, both, less)
     return field[0]
@@ -105,8 +80,8 @@ def _partners(field: Sequence[Contender]) -> tuple[Bits, Bits]:
 
 
 @lru_cache(maxsize=1)
-def _both_circuit() -> Circuit:
-    wiring = Wiring()
+def _both_circuit() -> mpc.Circuit:
+    wiring = mpc.Wiring()
     first, second = wiring.inputs(2)
     wiring.stage([first & second])
     return wiring.circuit()
@@ -116,19 +91,19 @@ def _both_circuit() -> Circuit:
 class _MeetCircuit:
     """Whether the second one wins, and how the first one's feature changes."""
 
-    circuit: Circuit
-    wins: Formula
-    changes: list[Formula]
+    circuit: mpc.Circuit
+    wins: mpc.Formula
+    changes: list[mpc.Formula]
 
 
 @lru_cache(maxsize=64)
-def _meet_circuit(chunks: Chunks, feature_bits: int) -> _MeetCircuit:
+def _meet_circuit(chunks: mpc.Chunks, feature_bits: int) -> _MeetCircuit:
     """From a sign, where both are valid, where the second one alone is, and how their features differ.
 
     The second one wins where it alone is valid, or where both are and the first is lower.
     """
-    wiring = Wiring()
-    less, (both, alone, *differences) = sign_formula(wiring, chunks, 2 + feature_bits)
+    wiring = mpc.Wiring()
+    less, (both, alone, *differences) = mpc.sign_formula(wiring, chunks, 2 + feature_bits)
     (wins,) = wiring.stage([alone ^ both & less])
     changes = wiring.stage([wins & difference for difference in differences])
     return _MeetCircuit(wiring.circuit(), wins, changes)
@@ -148,13 +123,15 @@ def _meet(ctx: Context, field: Sequence[Contender], both: Bits, less: Less) -> t
     meeting = _meet_circuit(sign.chunks, first.rows)
     shared = Bits.stack([both, valid_b ^ both, first ^ second])
     evaluation = sign.evaluation(ctx.step("wins"), meeting.circuit, shared)
-    selection = SelectByRow([meeting.wins], Selection(ctx.step("choose"), Columns.of(differences)))
+    selection = mpc.SelectByRow([meeting.wins], mpc.Selection(ctx.step("choose"), Columns.of(differences)))
     left = [Contender([], first, bits) for bits in valid] + list(field[2 * pairs :])
-    ahead: list[Evaluation] = []
+    ahead: list[mpc.Evaluation] = []
     if len(left) > 1:
         rows = Bits.stack(_partners(left))
-        ahead = [Evaluation(ctx.step("both"), _both_circuit(), SharedInputs(rows), dealer_blocks(rows.count))]
-    (moved,) = evaluate_and_select(ctx.step("wins"), [evaluation], [selection], ahead, after=1)
+        ahead = [
+            mpc.Evaluation(ctx.step("both"), _both_circuit(), mpc.SharedInputs(rows), mpc.dealer_blocks(rows.count))
+        ]
+    (moved,) = mpc.evaluate_and_select(ctx.step("wins"), [evaluation], [selection], ahead, after=1)
     winning = [key - lead for key, lead in zip(a, moved.list(), strict=True)]
     features = _cut_row(first ^ evaluation.shared(meeting.changes), pairs)
     for k, own in enumerate(zip(*(key.pieces(len(key) // pairs) for key in winning), strict=True)):
@@ -178,13 +155,13 @@ def _meetings_cost(
     places: int, problem: Problem, keys: Sequence[Ring], sign: Callable[[int], tuple[Cost, int]]
 ) -> Cost:
     field, both = len(problem.features), _both_circuit()
-    cost = circuit_cost(field // 2 * places, both)
+    cost = mpc.circuit_cost(field // 2 * places, both)
     while field > 1:
         count, ahead = (size // 2 * places for size in (field, (field + 1) // 2))
         before, bits = sign(count)
-        meeting = _meet_circuit(sign_chunks(count, bits), problem.feature_bits)
-        cost += before + gated_cost(count, bits, meeting.circuit) + multiply_bit_cost(count, keys).along()
-        cost += circuit_cost(ahead, both).along() if ahead else FREE
+        meeting = _meet_circuit(mpc.sign_chunks(count, bits), problem.feature_bits)
+        cost += before + mpc.gated_cost(count, bits, meeting.circuit) + mpc.multiply_bit_cost(count, keys).along()
+        cost += mpc.circuit_cost(ahead, both).along() if ahead else FREE
         field = (field + 1) // 2
     return cost
 
@@ -202,30 +179,30 @@ def cut_contender(joined: Contender, parts: int) -> list[Contender]:
 
 def feature_less(ctx: Context, a: Bits, b: Bits) -> Bits:
     """The bit a < b of numbers given as rows of bits, lowest first. Cost: :func:`feature_less_cost`."""
-    same = bit_not(ctx, a ^ b)
-    return evaluate(ctx, _feature_circuit(a.rows, few(a.count)), Bits.stack([bit_not(ctx, a), b, same]))
+    same = mpc.bit_not(ctx, a ^ b)
+    return mpc.evaluate(ctx, _feature_circuit(a.rows, mpc.few(a.count)), Bits.stack([mpc.bit_not(ctx, a), b, same]))
 
 
 @lru_cache(maxsize=64)
-def _feature_circuit(rows: int, minimise_rounds: bool) -> Circuit:
+def _feature_circuit(rows: int, minimise_rounds: bool) -> mpc.Circuit:
     """From rows of not a, of b and of whether they are the same to the carry that says a < b."""
     size, radix = (4, 4) if minimise_rounds else (2, 3)
-    wiring = Wiring()
+    wiring = mpc.Wiring()
     not_a, b, same = wiring.inputs(rows), wiring.inputs(rows), wiring.inputs(rows)
-    stage: list[Formula] = []
+    stage: list[mpc.Formula] = []
     for low in range(0, rows, size):
         part = slice(low, min(rows, low + size))
-        stage.append(carry_of([x & y for x, y in zip(not_a[part], b[part], strict=True)], same[part]))
+        stage.append(mpc.carry_of([x & y for x, y in zip(not_a[part], b[part], strict=True)], same[part]))
         if low:
-            stage.append(product(same[part]))
+            stage.append(mpc.product(same[part]))
     made = iter(wiring.stage(stage))
     chunks = [(next(made), next(made) if low else None) for low in range(0, rows, size)]
     if len(chunks) > 1:
         g, p = zip(*chunks, strict=True)
-        wiring.stage([carry_tree(wiring, g, p, radices_for(len(g), radix))])
+        wiring.stage([mpc.carry_tree(wiring, g, p, mpc.radices_for(len(g), radix))])
     return wiring.circuit()
 
 
 def feature_less_cost(count: int, rows: int) -> Cost:
     """Cost of :func:`feature_less`."""
-    return circuit_cost(count, _feature_circuit(rows, few(count)))
+    return mpc.circuit_cost(count, _feature_circuit(rows, mpc.few(count)))

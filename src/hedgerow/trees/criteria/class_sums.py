@@ -20,28 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import protocols as mpc
 from ...engine import FREE, Context, Cost
-from ...protocols import (
-    Column,
-    PendingSign,
-    bit_not,
-    bit_to_ring,
-    bit_to_ring_cost,
-    constant,
-    dot,
-    dot_cost,
-    equal_cost,
-    is_zero,
-    multiply,
-    multiply_bit,
-    multiply_bit_cost,
-    public,
-    score_sign,
-    score_sign_cost,
-    sign_of,
-    widen_cost,
-    widen_many,
-)
 from ...shares import RING32, RING64, Bits, Bytes, Columns, Numbers, padded
 from ..compact import compact, compact_cost
 from ..node_sums import node_sums, node_sums_cost, suffix_sums
@@ -63,22 +43,22 @@ def several_sums(ctx: Context, problem: Problem, table: TrainingTable) -> ClassS
     """The criterion for a table, with what its rows carry along. Cost: :meth:`ClassSumsCost.rows`."""
     if problem.regression:
         assert table.weights is not None
-        product = multiply(ctx.step("weigh"), table.y, table.weights)
-        columns = widen_many(ctx.step("widen"), [product, table.weights], problem.bounds.score_ring)
+        product = mpc.multiply(ctx.step("weigh"), table.y, table.weights)
+        columns = mpc.widen_many(ctx.step("widen"), [product, table.weights], problem.bounds.score_ring)
         return WeightedTargets(problem, columns)
     length, others = padded(problem.rows), problem.classes - 1
-    codes = public(ctx, np.repeat(np.arange(others, dtype=np.uint64), length), RING64)
+    codes = mpc.public(ctx, np.repeat(np.arange(others, dtype=np.uint64), length), RING64)
     labels = Numbers.concatenate([table.y.pad(length)] * others) - codes
-    rows = is_zero(ctx.step("class"), labels, others.bit_length()).cut(others)
+    rows = mpc.is_zero(ctx.step("class"), labels, others.bit_length()).cut(others)
     if not problem.weighted:
         return ClassSums(problem, [rows.some_rows(k, k + 8).to_bytes(problem.rows) for k in range(0, others, 8)])
     # The last class is none of the others, so that whatever a label says, a row has one class.
-    hits = Bits.end_to_end([rows, bit_not(ctx, rows.any_row())])
+    hits = Bits.end_to_end([rows, mpc.bit_not(ctx, rows.any_row())])
     if table.weights is None:
-        flat = bit_to_ring(ctx.step("bit"), hits, RING64)
+        flat = mpc.bit_to_ring(ctx.step("bit"), hits, RING64)
     else:
         weights = Numbers.concatenate([table.weights.pad(length)] * problem.classes)
-        (flat,) = multiply_bit(ctx.step("weigh"), hits, [weights])
+        (flat,) = mpc.multiply_bit(ctx.step("weigh"), hits, [weights])
     factors = problem.class_weights or (1,) * problem.classes
     by_class = zip(flat.pieces(length, problem.rows), factors, strict=True)
     return WeightedClasses(problem, [column.scale(factor) for column, factor in by_class])
@@ -101,7 +81,7 @@ class ClassSums(Criterion):
 
     needs_last_order = True
 
-    def __init__(self, problem: Problem, columns: Sequence[Column]) -> None:
+    def __init__(self, problem: Problem, columns: Sequence[mpc.Column]) -> None:
         self.problem, self.bounds, self.columns = problem, problem.bounds, columns
         self._state: _State | None = None
 
@@ -109,7 +89,7 @@ class ClassSums(Criterion):
         """For every view what the rows add to the sums, in its order."""
         count, length = self.problem.classes - 1, padded(self.problem.rows)
         rows = [Bits.of_bytes([c for c in view.columns if isinstance(c, Bytes)], count) for view in views]
-        flat = bit_to_ring(ctx.step("bit"), Bits.end_to_end(rows), RING64)
+        flat = mpc.bit_to_ring(ctx.step("bit"), Bits.end_to_end(rows), RING64)
         columns = flat.pieces(length, self.problem.rows)
         return [columns[k * count : (k + 1) * count] for k in range(len(views))]
 
@@ -119,19 +99,19 @@ class ClassSums(Criterion):
 
     def _whole(self, ctx: Context, length: int) -> Numbers:
         """The root's weight at every place."""
-        return constant(ctx, self.problem.rows, length, RING64)
+        return mpc.constant(ctx, self.problem.rows, length, RING64)
 
     def _keys(self, ctx: Context, p: Numbers, mass: Numbers, whole: Numbers) -> list[Numbers]:
         """What features are compared by at a place."""
         return [p]
 
-    def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> PendingSign:
+    def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> mpc.PendingSign:
         """Whether the keys ``a`` are lower than ``b``."""
-        return sign_of(ctx, differences[0], self.bounds.score_bits)
+        return mpc.sign_of(ctx, differences[0], self.bounds.score_bits)
 
     def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers:
         """q of the winners."""
-        return multiply(ctx.step("q"), rows_so_far, self.state.nodes.size - rows_so_far)
+        return mpc.multiply(ctx.step("q"), rows_so_far, self.state.nodes.size - rows_so_far)
 
     @property
     def state(self) -> _State:
@@ -145,13 +125,13 @@ class ClassSums(Criterion):
         before, totals = node_sums(ctx.step("totals"), nodes, columns)
         before, totals = ([column.pad(nodes.length) for column in side] for side in (before, totals))
         sums, mass = self._parts(totals, nodes.size)
-        self._state = _State(nodes, before, sums, mass, dot(ctx.step("squares"), sums, sums))
+        self._state = _State(nodes, before, sums, mass, mpc.dot(ctx.step("squares"), sums, sums))
 
     def may_split(self, ctx: Context) -> Bits | None:
         """Whether Σs_c² differs from s²."""
         mass = self.state.mass
-        squares = multiply(ctx.step("whole"), mass, mass) - self.state.squares
-        return bit_not(ctx, is_zero(ctx.step("pure"), squares, 2 * self.problem.widths.mass_bits))
+        squares = mpc.multiply(ctx.step("whole"), mass, mass) - self.state.squares
+        return mpc.bit_not(ctx, mpc.is_zero(ctx.step("pure"), squares, 2 * self.problem.widths.mass_bits))
 
     def choose(self, ctx: Context, views: Sequence[View], valid: Bits) -> PlaceWinners:
         """Scores of all features at all places, then a tournament."""
@@ -184,7 +164,7 @@ class ClassSums(Criterion):
             masses.append(mass)
         terms = [Numbers.concatenate(column) for column in zip(*lefts, strict=True)]
         totals = [Numbers.concatenate([column] * count) for column in state.sums]
-        both = dot(
+        both = mpc.dot(
             ctx.step("sums"),
             [Numbers.concatenate([term, term]) for term in terms],
             [Numbers.concatenate(pair) for pair in zip(terms, totals, strict=True)],
@@ -192,7 +172,7 @@ class ClassSums(Criterion):
         squares, mixed = both.pieces(count * length)
         mass, whole = Numbers.concatenate(masses), Numbers.concatenate([state.mass] * count)
         rest = Numbers.concatenate([state.squares] * count) - mixed.scale(2)
-        p = dot(ctx.step("p"), [whole, mass], [squares, rest])
+        p = mpc.dot(ctx.step("p"), [whole, mass], [squares, rest])
         keys = [key.pieces(length) for key in self._keys(ctx, p, mass, whole)]
         return [list(key) for key in zip(*keys, strict=True)]
 
@@ -203,7 +183,7 @@ class ClassSums(Criterion):
         kept = nodes.flags.masked(nodes.real)
         (columns,) = self._in_order(ctx.step("columns"), [view])
         ends = [column.pad(nodes.length) for column in suffix_sums(columns)]
-        kept_columns = [x[:n] for x in multiply_bit(ctx.step("kept"), kept, [nodes.number, nodes.size, *ends])]
+        kept_columns = [x[:n] for x in mpc.multiply_bit(ctx.step("kept"), kept, [nodes.number, nodes.size, *ends])]
         length = problem.layer_length(problem.height)
         number, size, *rest = compact(ctx.step("front"), kept, n, kept_columns, min(n, length + 1))
         differences = [(column - column[1:].pad(len(column)))[:length] for column in rest]
@@ -231,10 +211,10 @@ class WeightedClasses(ClassSums):
 
     def _keys(self, ctx: Context, p: Numbers, mass: Numbers, whole: Numbers) -> list[Numbers]:
         mass = mass.narrow(RING64)
-        return [p, multiply(ctx.step("q"), mass, whole.narrow(RING64) - mass)]
+        return [p, mpc.multiply(ctx.step("q"), mass, whole.narrow(RING64) - mass)]
 
-    def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> PendingSign:
-        return score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.cross_bits)
+    def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> mpc.PendingSign:
+        return mpc.score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.cross_bits)
 
     def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers:
         return best.keys[1]
@@ -248,7 +228,7 @@ class WeightedTargets(WeightedClasses):
 
     def may_split(self, ctx: Context) -> Bits | None:
         """Whether the node has any weight; whether it is pure is seen in the gain."""
-        return bit_not(ctx, is_zero(ctx.step("empty"), self.state.mass, self.problem.widths.mass_bits))
+        return mpc.bit_not(ctx, mpc.is_zero(ctx.step("empty"), self.state.mass, self.problem.widths.mass_bits))
 
     def _leaves(self, ctx: Context, number: Numbers, sums: list[Numbers], mass: Numbers) -> SharedLeaves:
         weight, total = mass.narrow(RING64), sums[0].narrow(RING64)
@@ -277,32 +257,34 @@ class ClassSumsCost(CriterionCost):
         """What rows add to the sums."""
         problem, n = self.problem, self.n
         if problem.regression:
-            return dot_cost(n, RING64) + widen_cost(2 * n, RING64, self.ring)
+            return mpc.dot_cost(n, RING64) + mpc.widen_cost(2 * n, RING64, self.ring)
         count, others = self.count * self.length, problem.classes - 1
-        hits = equal_cost(others * self.length, others.bit_length())
+        hits = mpc.equal_cost(others * self.length, others.bit_length())
         if not problem.weighted:
             return hits
-        return hits + (multiply_bit_cost(count, [RING64]) if problem.row_weights else bit_to_ring_cost(count, RING64))
+        return hits + (
+            mpc.multiply_bit_cost(count, [RING64]) if problem.row_weights else mpc.bit_to_ring_cost(count, RING64)
+        )
 
     def _numbers(self, features: int) -> Cost:
         """Bits that moved into the order of some features become numbers."""
-        return FREE if self.problem.weighted else bit_to_ring_cost(features * self.count * self.length, RING64)
+        return FREE if self.problem.weighted else mpc.bit_to_ring_cost(features * self.count * self.length, RING64)
 
     def enter(self) -> Cost:
         """The nodes' sums and squares."""
-        return self._numbers(1) + node_sums_cost(self.n, self.ring, self.count) + dot_cost(self.length, self.ring)
+        return self._numbers(1) + node_sums_cost(self.n, self.ring, self.count) + mpc.dot_cost(self.length, self.ring)
 
     def may_split(self) -> Cost:
         """Which nodes are pure or empty."""
         mass_bits = self.problem.widths.mass_bits
         if self.problem.regression:
-            return equal_cost(self.length, mass_bits)
-        return dot_cost(self.length, RING64) + equal_cost(self.length, 2 * mass_bits)
+            return mpc.equal_cost(self.length, mass_bits)
+        return mpc.dot_cost(self.length, RING64) + mpc.equal_cost(self.length, 2 * mass_bits)
 
     def _sign(self, count: int) -> tuple[Cost, int]:
         bounds = self.problem.bounds
         if self.problem.weighted:
-            return score_sign_cost(count, bounds.cross_bits, self.ring), bounds.cross_bits + 1
+            return mpc.score_sign_cost(count, bounds.cross_bits, self.ring), bounds.cross_bits + 1
         return FREE, bounds.score_bits + 1
 
     def choose(self) -> Cost:
@@ -310,9 +292,9 @@ class ClassSumsCost(CriterionCost):
         weighted, cost = self.problem.weighted, FREE
         for start, stop in feature_blocks(self.problem):
             count = (stop - start) * self.length
-            cost += self._numbers(stop - start) + dot_cost(2 * count, self.ring) + dot_cost(count, self.ring)
-            cost += dot_cost(count, RING64) if weighted else FREE
-        cost += FREE if weighted else dot_cost(self.length, RING64)
+            cost += self._numbers(stop - start) + mpc.dot_cost(2 * count, self.ring) + mpc.dot_cost(count, self.ring)
+            cost += mpc.dot_cost(count, RING64) if weighted else FREE
+        cost += FREE if weighted else mpc.dot_cost(self.length, RING64)
         keys = [self.ring, RING64] if weighted else [self.ring]
         cost += tournament_cost(self.length, self.problem, keys, self._sign)
         return cost + require_gain_cost(self.problem) if self.problem.checks_gain else cost
@@ -321,6 +303,6 @@ class ClassSumsCost(CriterionCost):
         """The first feature's order, one entry per leaf, and what it says."""
         problem, number = self.problem, self.problem.widths.number_ring
         cost = views_cost(problem, self.moved_bytes, 1) + self._numbers(1)
-        cost += multiply_bit_cost(self.length, [number, RING64, *([self.ring] * self.count)])
+        cost += mpc.multiply_bit_cost(self.length, [number, RING64, *([self.ring] * self.count)])
         cost += compact_cost(self.n, [number.nbytes, 8, *([self.ring.nbytes] * self.count)])
         return cost + (mean_cost(problem) if problem.regression else heaviest_cost(problem))

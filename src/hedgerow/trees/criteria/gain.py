@@ -2,19 +2,8 @@
 
 from dataclasses import replace
 
+from ... import protocols as mpc
 from ...engine import FREE, Context, Cost
-from ...protocols import (
-    bit_and,
-    bit_not,
-    dot_cost,
-    gates_cost,
-    multiply,
-    product_sign,
-    product_sign_cost,
-    public,
-    widen_cost,
-    widen_many,
-)
 from ...shares import RING64, Numbers, padded
 from ..problem import Problem
 from .base import PlaceWinners
@@ -32,16 +21,16 @@ def require_gain(
     least, bounds = problem.least_decrease, problem.bounds
     columns = [found.p, squares, mass, found.q]
     if least:
-        columns.append(multiply(ctx.step("whole"), mass, whole))
-    p, squares, mass, q, *product = widen_many(ctx.step("widen"), columns, bounds.gain_ring)
+        columns.append(mpc.multiply(ctx.step("whole"), mass, whole))
+    p, squares, mass, q, *product = mpc.widen_many(ctx.step("widen"), columns, bounds.gain_ring)
     factor = bounds.gain_factor * least.denominator
     xs, ys = [p.scale(factor), -squares.scale(factor)], [mass, q]
     if product:
         xs.append(-product[0].scale(least.numerator))
         ys.append(q)
-    minus_one = None if least else -public(ctx, [1], bounds.gain_ring)
-    enough = bit_not(ctx, product_sign(ctx.step("gain"), xs, ys, bounds.gain_bits + 2, minus_one))
-    return replace(found, candidate=bit_and(ctx.step("worth"), found.candidate, enough))
+    minus_one = None if least else -mpc.public(ctx, [1], bounds.gain_ring)
+    enough = mpc.bit_not(ctx, mpc.product_sign(ctx.step("gain"), xs, ys, bounds.gain_bits + 2, minus_one))
+    return replace(found, candidate=mpc.bit_and(ctx.step("worth"), found.candidate, enough))
 
 
 def require_gain_cost(problem: Problem) -> Cost:
@@ -50,8 +39,8 @@ def require_gain_cost(problem: Problem) -> Cost:
     columns = [bounds.score_ring, bounds.score_ring, RING64, RING64]
     cost = FREE
     if problem.least_decrease:
-        cost += dot_cost(length, RING64)
+        cost += mpc.dot_cost(length, RING64)
         columns.append(RING64)
     others = sum(column != bounds.gain_ring for column in columns)
-    cost += widen_cost(others * length, RING64, bounds.gain_ring) if others else FREE
-    return cost + product_sign_cost(length, bounds.gain_ring, bounds.gain_bits + 2) + gates_cost(1, length)
+    cost += mpc.widen_cost(others * length, RING64, bounds.gain_ring) if others else FREE
+    return cost + mpc.product_sign_cost(length, bounds.gain_ring, bounds.gain_bits + 2) + mpc.gates_cost(1, length)

@@ -9,29 +9,8 @@ which one it is. Of equal |D| the lowest feature wins.
 
 from collections.abc import Sequence
 
+from ... import protocols as mpc
 from ...engine import Context, Cost
-from ...protocols import (
-    bit_to_ring,
-    bit_to_ring_cost,
-    choose_rows,
-    constant,
-    dot,
-    dot_cost,
-    gates_cost,
-    less_than,
-    less_than_cost,
-    multiply,
-    multiply_bit,
-    multiply_bit_cost,
-    multiply_many,
-    product_sign,
-    product_sign_cost,
-    select,
-    sign_of,
-    widen,
-    widen_cost,
-    widen_many,
-)
 from ...shares import RING32, RING64, RING128, Bits, Numbers, padded
 from ..compact import compact, compact_cost
 from ..nodes import Nodes
@@ -85,7 +64,9 @@ class SingleSum(Criterion):
         nodes, (node_sum,) = self.nodes, self.nodes.sums
         highest, lowest = self._extremes(ctx, views, valid)
         rows_so_far = nodes.rows_so_far(ctx)
-        share, q = multiply_many(ctx.step("shares"), [(rows_so_far, node_sum), (rows_so_far, nodes.size - rows_so_far)])
+        share, q = mpc.multiply_many(
+            ctx.step("shares"), [(rows_so_far, node_sum), (rows_so_far, nodes.size - rows_so_far)]
+        )
         part, feature = self._better(ctx.step("extreme"), highest, lowest, share)
         p = self._score(ctx.step("score"), rows_so_far, part, share)
         found = PlaceWinners(p, q, feature, highest.valid, [part.narrow(self.widths.sum_ring)])
@@ -94,7 +75,7 @@ class SingleSum(Criterion):
     def _extremes(self, ctx: Context, views: Sequence[View], valid: Bits) -> list[Contender]:
         """The features with the largest and with the smallest u1 at every place; keys are u1, in 2^64."""
         length, ring, (sum_before_node,) = self.nodes.length, self.widths.sum_ring, self.nodes.before
-        largest = constant(ctx, self.problem.rows * self.problem.largest_target, length, ring)
+        largest = mpc.constant(ctx, self.problem.rows * self.problem.largest_target, length, ring)
         offset = sum_before_node.narrow(ring)
         contenders = []
         for j, view in enumerate(views):
@@ -108,11 +89,11 @@ class SingleSum(Criterion):
         best = tournament(
             ctx.step("tournament"),
             contenders,
-            lambda step, a, b, differences: sign_of(step, differences[0], self.widths.sum_bits),
+            lambda step, a, b, differences: mpc.sign_of(step, differences[0], self.widths.sum_bits),
         )
         highest, lowest = cut_contender(best, 2)
         # The better extreme is chosen among wide numbers, so that they are widened once.
-        wide = widen_many(ctx.step("widen"), [highest.keys[0], largest - lowest.keys[0]], RING64)
+        wide = mpc.widen_many(ctx.step("widen"), [highest.keys[0], largest - lowest.keys[0]], RING64)
         return [Contender([key], x.feature, x.valid) for key, x in zip(wide, (highest, lowest), strict=True)]
 
     def _better(self, ctx: Context, highest: Contender, lowest: Contender, share: Numbers) -> tuple[Numbers, Bits]:
@@ -123,26 +104,26 @@ class SingleSum(Criterion):
         """
         extremes, bits = highest.keys[0] + lowest.keys[0], self.bounds.distance_bits + 2
         earlier = feature_less(ctx.step("earlier"), lowest.feature, highest.feature)
-        minus = -(share.scale(4) + bit_to_ring(ctx.step("bit"), earlier, RING64))
-        take_lowest = product_sign(ctx.step("sign"), [self.nodes.size], [extremes.scale(2)], bits, minus)
-        (key,) = select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
-        return key, choose_rows(ctx.step("tag"), take_lowest, lowest.feature, highest.feature)
+        minus = -(share.scale(4) + mpc.bit_to_ring(ctx.step("bit"), earlier, RING64))
+        take_lowest = mpc.product_sign(ctx.step("sign"), [self.nodes.size], [extremes.scale(2)], bits, minus)
+        (key,) = mpc.select(ctx.step("choose"), take_lowest, lowest.keys, highest.keys)
+        return key, mpc.choose_rows(ctx.step("tag"), take_lowest, lowest.feature, highest.feature)
 
     def _score(self, ctx: Context, rows_so_far: Numbers, part: Numbers, share: Numbers) -> Numbers:
         """p, in the ring of scores; ``share`` is u·s1."""
         size, (whole,) = self.nodes.size, self.nodes.sums
         if self.bounds.score_ring == RING64:
-            slope, mean_part = multiply_many(ctx.step("slope"), [(size, part), (share, whole)])
-            return multiply(ctx.step("p"), part, slope - share.scale(2)) + mean_part
+            slope, mean_part = mpc.multiply_many(ctx.step("slope"), [(size, part), (share, whole)])
+            return mpc.multiply(ctx.step("p"), part, slope - share.scale(2)) + mean_part
         rest = whole - part
-        pulls = multiply_many(ctx.step("pull"), [(size - rows_so_far, part), (rows_so_far, rest)])
-        a, b, part, rest = widen_many(ctx.step("widen"), [*pulls, part, rest], RING128)
-        return dot(ctx.step("p"), [a, b], [part, rest])
+        pulls = mpc.multiply_many(ctx.step("pull"), [(size - rows_so_far, part), (rows_so_far, rest)])
+        a, b, part, rest = mpc.widen_many(ctx.step("widen"), [*pulls, part, rest], RING128)
+        return mpc.dot(ctx.step("p"), [a, b], [part, rest])
 
     def _worth(self, ctx: Context, found: PlaceWinners, node_sum: Numbers) -> PlaceWinners:
-        wide = widen(ctx.step("sum"), node_sum, self.bounds.score_ring)
-        squares = multiply(ctx.step("square"), wide, wide)
-        whole = constant(ctx, self.problem.rows, len(node_sum), RING64)
+        wide = mpc.widen(ctx.step("sum"), node_sum, self.bounds.score_ring)
+        squares = mpc.multiply(ctx.step("square"), wide, wide)
+        whole = mpc.constant(ctx, self.problem.rows, len(node_sum), RING64)
         return require_gain(ctx, self.problem, found, self.nodes.size, squares, whole)
 
     def leaves(self, ctx: Context, nodes: Nodes, orders: Orders) -> SharedLeaves:
@@ -150,13 +131,13 @@ class SingleSum(Criterion):
         problem, n = self.problem, self.problem.rows
         kept = nodes.flags.masked(nodes.real)
         payload = [nodes.number, nodes.size.narrow(RING32), nodes.sums[0].narrow(self.widths.leaf_ring)]
-        columns = [x[:n] for x in multiply_bit(ctx.step("kept"), kept, payload)]
+        columns = [x[:n] for x in mpc.multiply_bit(ctx.step("kept"), kept, payload)]
         number, size, sums = compact(ctx.step("front"), kept, n, columns, problem.layer_length(problem.height))
         if problem.regression:
-            wide = widen(ctx.step("widen"), size, RING64), widen(ctx.step("widen"), sums, RING64)
+            wide = mpc.widen(ctx.step("widen"), size, RING64), mpc.widen(ctx.step("widen"), sums, RING64)
             return SharedLeaves(number, mean(ctx.step("mean"), *wide, problem), list(wide))
-        label = less_than(ctx.step("label"), size - sums, sums, self.widths.count_bits)
-        return SharedLeaves(number, bit_to_ring(ctx.step("bit"), label, RING32), [size - sums, sums])
+        label = mpc.less_than(ctx.step("label"), size - sums, sums, self.widths.count_bits)
+        return SharedLeaves(number, mpc.bit_to_ring(ctx.step("bit"), label, RING32), [size - sums, sums])
 
 
 class SingleSumCost(CriterionCost):
@@ -175,25 +156,30 @@ class SingleSumCost(CriterionCost):
         n, bits, bounds = self.length, self.problem.feature_bits, self.problem.bounds
         sum_bits = self.problem.widths.sum_bits
         cost = tournament_cost(2 * n, self.problem, [self.ring], lambda count: (Cost.even(0, 0), sum_bits + 1))
-        cost += dot_cost(2 * n, RING64) + widen_cost(2 * n, self.ring, RING64)
-        cost += feature_less_cost(n, bits) + bit_to_ring_cost(n, RING64)
-        cost += product_sign_cost(n, RING64, bounds.distance_bits + 2)
-        cost += multiply_bit_cost(n, [RING64]) + gates_cost(bits, n) + dot_cost(2 * n, RING64)
+        cost += mpc.dot_cost(2 * n, RING64) + mpc.widen_cost(2 * n, self.ring, RING64)
+        cost += feature_less_cost(n, bits) + mpc.bit_to_ring_cost(n, RING64)
+        cost += mpc.product_sign_cost(n, RING64, bounds.distance_bits + 2)
+        cost += mpc.multiply_bit_cost(n, [RING64]) + mpc.gates_cost(bits, n) + mpc.dot_cost(2 * n, RING64)
         if bounds.score_ring == RING64:
-            cost += dot_cost(n, RING64)
+            cost += mpc.dot_cost(n, RING64)
         else:
-            cost += widen_cost(4 * n, RING64, RING128) + dot_cost(n, RING128)
+            cost += mpc.widen_cost(4 * n, RING64, RING128) + mpc.dot_cost(n, RING128)
         if not self.problem.checks_gain:
             return cost
-        squares = widen_cost(n, RING64, bounds.score_ring) + dot_cost(n, bounds.score_ring)
+        squares = mpc.widen_cost(n, RING64, bounds.score_ring) + mpc.dot_cost(n, bounds.score_ring)
         return cost + squares + require_gain_cost(self.problem)
 
     def leaves(self) -> Cost:
         """One entry per leaf, and what it says."""
         problem, widths = self.problem, self.problem.widths
         length, ring = problem.layer_length(problem.height), widths.leaf_ring
-        cost = multiply_bit_cost(self.length, [widths.number_ring, RING32, ring])
+        cost = mpc.multiply_bit_cost(self.length, [widths.number_ring, RING32, ring])
         cost += compact_cost(problem.rows, [widths.number_ring.nbytes, 4, ring.nbytes])
         if problem.regression:
-            return cost + widen_cost(length, RING32, RING64) + widen_cost(length, ring, RING64) + mean_cost(problem)
-        return cost + less_than_cost(length, widths.count_bits) + bit_to_ring_cost(length, RING32)
+            return (
+                cost
+                + mpc.widen_cost(length, RING32, RING64)
+                + mpc.widen_cost(length, ring, RING64)
+                + mean_cost(problem)
+            )
+        return cost + mpc.less_than_cost(length, widths.count_bits) + mpc.bit_to_ring_cost(length, RING32)
