@@ -35,12 +35,12 @@ test: lint
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-all: lint
-	$(BIN)/python -m pytest -m '' --timeout=3600
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m '' --timeout=3600
 
 # Branches that the everyday tests reach, those of party processes included and compiled kernels left out.
 coverage: $(VENV)/ready
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest -n 3 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

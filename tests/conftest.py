@@ -1,12 +1,18 @@
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 from hedgerow.parties import PartyProcesses
 
-settings.register_profile(
-    "hedgerow", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-settings.load_profile("hedgerow")
+for profile, examples in (("everyday", 12), ("thorough", 50)):
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 
 @pytest.fixture(scope="session")

@@ -99,6 +99,7 @@ def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, mo
     assert again.stderr == ""
 
 
+@pytest.mark.slow
 def test_no_kernel_leaves_its_arrays(tmp_path):
     environment = dict(os.environ, HEDGEROW_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)

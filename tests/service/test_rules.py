@@ -191,7 +191,7 @@ def test_predictions_of_a_day_are_limited(tmp_path):
         deployment.stop()
 
 
-@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("regression", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_numbers_of_small_leaves_do_not_leave_the_parties(tmp_path, regression):
     disclosure = "[disclosure]\nmin_samples_leaf = 1\nmin_count = 8\nmin_evaluation_rows = 1\n"
     deployment = Deployment(tmp_path / "c", disclosure=disclosure)

@@ -81,6 +81,7 @@ def test_the_estimator_against_a_consortium(deployment):
     assert (estimator.predict(rows) == estimator.reveal().predict(rows)).all()
 
 
+@pytest.mark.slow
 def test_all_that_can_be_learnt_equals_the_local_model(deployment):
     """Classes, categories, gaps, weights, class weights and rules; then a number."""
     generator = np.random.default_rng(9)
