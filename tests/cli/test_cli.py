@@ -36,6 +36,7 @@ def test_a_wide_area_network_costs_its_delays():
     assert facts["seconds"] >= 0.02 * facts["rounds"]
 
 
+@pytest.mark.slow
 def test_bench_primitives_keeps_the_promises():
     done = hedgerow("bench", "primitives", "--count", "40000", "--repeat", "1", "--json")
     rows = {row["name"]: row for row in json.loads(done.stdout)["primitives"]}

@@ -87,6 +87,7 @@ def test_parting_keeps_every_item_in_its_bucket_whatever_the_bits(sizes, low, hi
         assert sorted(places[first:end].tolist()) == list(range(first, end))
 
 
+@pytest.mark.slow
 def test_first_run_compiles_once_with_a_word_and_the_next_is_silent(tmp_path, monkeypatch):
     """Three processes start on an empty cache at the same time: one compiles, the others wait and load."""
     monkeypatch.setenv("HEDGEROW_CACHE_DIR", str(tmp_path))
