@@ -27,13 +27,17 @@ def open_model(
 ) -> SecretModel | RemoteModel:
     """A local model by its directory, or a consortium's by its job; books of names give hashed names back."""
     from ..estimators.secret import SecretModel
-    from ..service.client import Client
     from ..tables import read_book
 
     found: SecretModel | RemoteModel
     if consortium is None and not Path(model).exists() and len(model) == 32:
         raise InputError(f"there is no directory {model}; for a model of a consortium say --consortium consortium.toml")
-    found = SecretModel.load(Path(model)) if consortium is None else Client(consortium, identity).model(model)
+    if consortium is None:
+        found = SecretModel.load(Path(model))
+    else:
+        from ..service.client import Client
+
+        found = Client(consortium, identity).model(model)
     for book in names or []:
         found.facts = found.facts.named(read_book(book))
     return found
