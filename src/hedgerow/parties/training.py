@@ -29,10 +29,10 @@ def train_tree(
     rounds and bytes.
     """
     check_algorithm(algorithm, problem)
-    table.check(problem)
     step = ctx.step(algorithm)
     if algorithm == "fast":
         return train_fast(step, table, problem, progress, choose_fan_in(network, problem))
+    table.check(problem)
     x = truncate(step.step("range"), Numbers.concatenate(table.x), problem.value_bits, RING64)
     y = truncate(step.step("labels"), table.y, 1, RING64)
     box = ReplicatedBox(step)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .numbers import _gathered
+from .numbers import gathered
 from .ring import Words
 
 
@@ -33,7 +33,7 @@ class Bytes:
 
     def gather(self, order: Words) -> Bytes:
         """For item i the item ``order[i]``; the order must be (part of) a checked permutation."""
-        return Bytes(_gathered(self.left, order), _gathered(self.right, order))
+        return Bytes(gathered(self.left, order), gathered(self.right, order))
 
     @staticmethod
     def total(parts: Sequence[Bytes]) -> Bytes:

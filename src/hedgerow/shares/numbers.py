@@ -58,7 +58,7 @@ class Numbers:
         """For item i the item ``order[i]``; the order must be (part of) a checked permutation."""
         if self.ring.bits == 128:
             return self[order]
-        return self.map(lambda side: _gathered(side, order))
+        return self.map(lambda side: gathered(side, order))
 
     def prefix_sum(self) -> Numbers:
         """Running sums."""
@@ -128,7 +128,8 @@ class Numbers:
         return found
 
 
-def _gathered(side: Words, order: Words) -> Words:
+def gathered(side: Words, order: Words) -> Words:
+    """One summand's items in an order."""
     out = np.empty(len(order), side.dtype)
     permute.gather(np.ascontiguousarray(side), order, out)
     return out

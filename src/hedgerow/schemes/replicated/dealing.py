@@ -28,6 +28,9 @@ OWN, NEXT, PREVIOUS = range(3)
 FEW = 1 << 15
 """Up to this many items a round takes longer than the bytes that save it; see docs/decisions/0001-comparison.md."""
 
+NOTHING: Words = np.empty((0, 0), np.uint64)
+"""In the place of a role that has no array."""
+
 Shapes = Sequence[Any]
 """An array's shape for each role."""
 
@@ -141,14 +144,14 @@ class Dealing:
         """Draw a packet's masks; a receiver that is *next* thereby has its part."""
         mask = self.ctx.with_right(shapes[OWN], dtype)
         held: Words = np.empty(shapes[PREVIOUS], dtype)
-        return Packet(mask, np.empty_like(mask), [_NOTHING, self.ctx.with_left(shapes[NEXT], dtype), held])
+        return Packet(mask, np.empty_like(mask), [NOTHING, self.ctx.with_left(shapes[NEXT], dtype), held])
 
     def answer_masks(self, shapes: Shapes, dtype: Any = np.uint64) -> AnswerMasks:
         """Draw the masks of results."""
         # Both neighbours of a pair draw in the same order: what its left party deals, then what its right one deals.
         own_right, following = self.ctx.with_right(shapes[OWN], dtype), self.ctx.with_left(shapes[NEXT], dtype)
         previous, own_left = self.ctx.with_right(shapes[PREVIOUS], dtype), self.ctx.with_left(shapes[OWN], dtype)
-        return AnswerMasks((own_left, own_right), [_NOTHING, following, previous])
+        return AnswerMasks((own_left, own_right), [NOTHING, following, previous])
 
     def exchange_halves(self, halves: Sequence[Words]) -> Steps[list[Words]]:
         """One round in which the answering parties send each other their halves of the blocks in which this party is
@@ -180,6 +183,3 @@ def packet_sum(dealing: Dealing, ring: Ring, packet: Packet, known: Sequence[Wor
     """A share of A + B, where the packet has A and ``known`` by role B, both as items of ``ring``."""
     near = [packet.mask, *packet.received[1:]]
     return dealing.assemble_numbers(ring, near, [packet.content, *known[1:]])
-
-
-_NOTHING = np.empty((0, 0), np.uint64)

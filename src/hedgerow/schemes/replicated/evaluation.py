@@ -19,7 +19,7 @@ from ...engine import Context, Round, Steps, run
 from ...kernels import product as product_kernels
 from ...shares import Bits, Words, clear_padding
 from .circuit import Circuit, StageTables
-from .dealing import NEXT, OWN, PREVIOUS, DealerBlocks, Dealing, dealer_blocks
+from .dealing import NEXT, NOTHING, OWN, PREVIOUS, DealerBlocks, Dealing, dealer_blocks
 from .formula import Formula, rows_of
 
 Rows = slice | list[int]
@@ -230,14 +230,14 @@ class Evaluation:
         """Both halves of the masks of some bits in this party's own block; known before anything is sent."""
         block, rows = self.parts[OWN], rows_of(bits)
         if block is None:
-            return _NOTHING, _NOTHING
+            return NOTHING, NOTHING
         return np.ascontiguousarray(block.far_mask_or_value[rows]), np.ascontiguousarray(block.near_mask[rows])
 
     def values(self, bits: Sequence[Formula]) -> tuple[Words, Words]:
         """The values of some bits in the blocks of the left and of the right neighbour, once they are known."""
         rows = rows_of(bits)
         following, previous = (
-            _NOTHING if block is None else np.ascontiguousarray(block.far_mask_or_value[rows])
+            NOTHING if block is None else np.ascontiguousarray(block.far_mask_or_value[rows])
             for block in self.parts[1:]
         )
         return following, previous
@@ -292,6 +292,3 @@ def evaluate(ctx: Context, circuit: Circuit, rows: Bits) -> Bits:
     evaluation = Evaluation(ctx, circuit, SharedInputs(rows), dealer_blocks(rows.count))
     run(ctx, evaluation.steps())
     return evaluation.last_rows()
-
-
-_NOTHING = np.empty((0, 0), np.uint64)

@@ -44,7 +44,7 @@ class Launcher:
             self._start_process(identifier, attempt, key)
         except NeedsApproval as needed:
             # Rules have changed since it was submitted.
-            wanted = dict.fromkeys(needed.approvals)
+            wanted = needed.approvals
 
             def ask(job: Job) -> None:
                 given = job.approvals or {}

@@ -10,7 +10,7 @@ which one it is. Of equal |D| the lowest feature wins.
 from collections.abc import Sequence
 
 from ... import protocols as mpc
-from ...engine import Context, Cost
+from ...engine import FREE, Context, Cost
 from ...shares import RING32, RING64, RING128, Bits, Numbers, padded
 from ..compact import compact, compact_cost
 from ..nodes import Nodes
@@ -155,7 +155,7 @@ class SingleSumCost(CriterionCost):
         """Two tournaments in one, the better extreme, its score, the check of the gain."""
         n, bits, bounds = self.length, self.problem.feature_bits, self.problem.bounds
         sum_bits = self.problem.widths.sum_bits
-        cost = tournament_cost(2 * n, self.problem, [self.ring], lambda count: (Cost.even(0, 0), sum_bits + 1))
+        cost = tournament_cost(2 * n, self.problem, [self.ring], lambda count: (FREE, sum_bits + 1))
         cost += mpc.dot_cost(2 * n, RING64) + mpc.widen_cost(2 * n, self.ring, RING64)
         cost += feature_less_cost(n, bits) + mpc.bit_to_ring_cost(n, RING64)
         cost += mpc.product_sign_cost(n, RING64, bounds.distance_bits + 2)
