@@ -39,15 +39,7 @@ __all__ = [
 ]
 
 # Estimators bring scikit-learn with them, tables pyarrow.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        **dict.fromkeys(("DecisionTreeClassifier", "DecisionTreeRegressor"), "estimators"),
-        **dict.fromkeys(("dump", "load"), "estimators.file"),
-        **dict.fromkeys(("Column", "Schema", "read_schema", "write_schema"), "tables.schema"),
-        **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Warning"))), "errors"),
-    },
-)
+__getattr__ = lazy_names(__name__, __file__)
 
 
 def __dir__() -> list[str]:

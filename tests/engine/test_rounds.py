@@ -3,10 +3,10 @@
 import numpy as np
 
 from hedgerow.engine import Round, once, run, together
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.protocols import dot, reveal, reveal_bits
 from hedgerow.schemes.replicated.gate import layer
 from hedgerow.shares import RING32, RING64, Bits, split, split_bits, unpack_bits
+from support.threads import ThreadParties
 
 
 def test_several_protocols_share_their_rounds():

@@ -11,7 +11,6 @@ import pytest
 from hedgerow.errors import InputError
 from hedgerow.models import ModelFacts, PartyModel, load_model, reveal_tree, save_model
 from hedgerow.models.store import share_bytes, tree_of_bytes
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.reference.node import predict
 from hedgerow.shares import RING64, split
 from hedgerow.tables import Column, Schema
@@ -19,6 +18,7 @@ from hedgerow.trees.opened import reconstruct_root
 from hedgerow.trees.problem import check_table
 from hedgerow.trees.table import TrainingTable
 from hedgerow.trees.trainer import train_fast
+from support.threads import ThreadParties
 
 
 def run(ctx, x, y, problem):

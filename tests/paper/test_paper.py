@@ -12,16 +12,16 @@ from hedgerow.paper import group
 from hedgerow.paper.baselines import abspoel_training, trivial_training
 from hedgerow.paper.counting import CountingBox
 from hedgerow.paper.replicated import ReplicatedBox
-from hedgerow.paper.rounds import training_rounds
 from hedgerow.paper.training import decision_tree_training
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.reference.node import Leaf, Split, predict
 from hedgerow.reference.tree import train
 from hedgerow.shares import RING64, split
 from hedgerow.trees.opened import decode
 from hedgerow.trees.problem import Problem, check_table
 from support import tables
+from support.paper_rounds import training_rounds
 from support.problems import train_parties
+from support.threads import ThreadParties
 
 FLAGS, VALUES = [1, 0, 1, 1, 0, 0], [3, 1, 2, 2, 3, 2]
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.engine import Context
-from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.protocols import (
     Evaluation,
     LaterInputs,
@@ -31,6 +30,7 @@ from support.operations import (
     share_inputs,
 )
 from support.strategies import LENGTHS, numbers
+from support.threads import ThreadParties, run_parties
 from support.transcript import RecordingTransport
 
 

@@ -419,6 +419,7 @@ def test_a_job_whose_process_dies_ends(deployment):
 # Old copies
 
 
+@pytest.mark.slow
 def test_a_party_restored_from_an_older_copy(tmp_path):
     """It used to leave two datasets of one name at the others, and jobs that failed with "another specification"."""
     deployment = Deployment(tmp_path / "c")

@@ -151,6 +151,7 @@ def test_an_evaluation_of_one_row_is_refused(deployment, model):
         remote.confusion(table.columns[:2], table.columns[2])
 
 
+@pytest.mark.slow
 def test_predictions_of_a_day_are_limited(tmp_path):
     """Without a limit, a tree of height 24 and all known attributes gave back every label."""
     rules = RULES.replace("max_height = 10\n", "")
@@ -182,7 +183,7 @@ def test_predictions_of_a_day_are_limited(tmp_path):
         deployment.start(2)
         deadline = now() + datetime.timedelta(seconds=30)
         while now() < deadline and any(job["state"] not in ("done", "failed", "cancelled") for job in alice.jobs()):
-            pass
+            time.sleep(0.2)
         assert len(remote.labels(fifty[:2])) == 50
         # Another day.
         with pytest.raises(PartyRefused, match="0 are left"):

@@ -1,7 +1,7 @@
 """Run by test_kernels.py in a process of its own whose kernels check every index: all protocols at telling sizes."""
 
-from hedgerow.parties.threads import ThreadParties
 from support.operations import OPERATIONS, SORTS, fixed_inputs, open_results, same, share_inputs
+from support.threads import ThreadParties
 
 if __name__ == "__main__":
     for operation in [*OPERATIONS, *SORTS]:

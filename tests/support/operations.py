@@ -30,12 +30,10 @@ from hedgerow.protocols import (
     refresh,
     reveal,
     reveal_bits,
-    reveal_to,
     sign_chunks,
     sign_formula,
     sign_of,
 )
-from hedgerow.reference import protocol as twin
 from hedgerow.schemes.replicated import dealing
 from hedgerow.shares import (
     RING16,
@@ -53,6 +51,7 @@ from hedgerow.shares import (
     split_bits,
     unpack_bits,
 )
+from support import twins as twin
 
 
 @contextmanager
@@ -364,13 +363,6 @@ def open_bits(ctx, b):
     return unpack_bits(reveal_bits(ctx, b), len(b))
 
 
-def open_to_one(ctx, x):
-    opened = reveal_to(ctx, x, receiver=1)
-    assert (opened is not None) == (ctx.party == 1)
-    checked = reveal(ctx.step("check"), x)
-    return x.ring.decode(checked if opened is None else opened)
-
-
 def deal_square(ctx, x):
     known = x.ring.decode(reveal(ctx.step("known"), x))
     squares = known.astype(object) ** 2 % 2**x.ring.bits
@@ -409,7 +401,6 @@ def _for_ring(ring: Ring) -> list[Operation]:
         Operation(f"widen128_{k}", widen128, "x", ring, top, lambda x: x, lambda n: protocols.widen_cost(n, ring, RING128)),
         Operation(f"refresh{k}", refreshed, "x", ring, top, lambda x: [x, x], lambda n: Cost.even(1, 2 * n * k // 8)),
         Operation(f"reveal{k}", open_to_all, "x", ring, top, lambda x: x, lambda n: Cost.even(1, n * k // 8)),
-        Operation(f"reveal_to{k}", open_to_one, "x", ring, top, lambda x: x, None),
         Operation(f"deal{k}", deal_square, "x", ring, top, lambda x: twin.multiply(x, x, k), None),
         Operation(f"public{k}", public_operands, "x", ring, top, lambda x: (2 * x + np.cumsum(x)) % 2**k, lambda n: Cost.even(0, 0)),
         Operation(f"apply{k}", apply, "px", ring, top, lambda p, x: [twin.apply(p, x)] * 2, lambda n: oblivious.apply_cost(n, 1, [k // 8] * 2)),

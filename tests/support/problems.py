@@ -3,7 +3,6 @@
 import numpy as np
 
 from hedgerow.bench.programs import run_train
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.parties.training import train_tree
 from hedgerow.reference.tree import expand, fast_rule, train
 from hedgerow.shares import reconstruct
@@ -11,6 +10,7 @@ from hedgerow.trees.opened import opened_columns, reconstruct_root
 from hedgerow.trees.problem import Problem, check_table
 from hedgerow.trees.table import TrainingTable
 from support import tables
+from support.threads import ThreadParties
 
 KINDS = ("classes", "categories", "weights", "rules", "regression", "class weights")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from hedgerow.reference.protocol import Vector
+from support.twins import Vector
 
 LENGTHS = st.sampled_from([0, 1, 2, 3, 63, 64, 65, 100, 127, 193])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hedgerow.transport.frame import HEADER_BYTES
-from hedgerow.transport.memory import Corrupter, Frame
+from support.memory import Corrupter, Frame
 
 
 def at_message(number: int, change: Callable[[Frame], list[Frame]], sender: int = 0, receiver: int = 1) -> Corrupter:

@@ -13,13 +13,14 @@ from hedgerow import errors
 from hedgerow.engine import pair_key
 from hedgerow.oblivious import apply
 from hedgerow.parties import PartyProcesses
-from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.protocols import less_than, multiply
 from hedgerow.shares import RING32, RING64, reconstruct, split
-from hedgerow.transport import MemoryNetwork, Network, SessionTerms, Timeouts, connect, listen, make_identities
+from hedgerow.transport import Network, SessionTerms, Timeouts, connect, listen, make_identities
 from hedgerow.transport.frame import HEADER_BYTES, Header, Kind
 from support import tamper
+from support.memory import MemoryNetwork
 from support.operations import dealers
+from support.threads import ThreadParties, run_parties
 
 SHORT = Timeouts(seconds=1.0)
 

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from hedgerow.engine import Context, pair_key
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.parties.training import train_tree
 from hedgerow.reference.node import Leaf
 from hedgerow.shares import split
@@ -25,6 +24,7 @@ from hedgerow.trees.predict import predict_labels, predict_probabilities
 from hedgerow.trees.withhold import enough_rows, withhold_small_leaves
 from support import problems
 from support.operations import dealers
+from support.threads import ThreadParties
 
 RECORD = Path(__file__).with_name("golden.json")
 CASES = {

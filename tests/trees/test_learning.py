@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hedgerow.errors import ExactnessError, InputError
-from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.reference.node import Leaf, predict
 from hedgerow.reference.tree import expand, fast_rule, train
 from hedgerow.shares import RING64, RING128, reconstruct, split
@@ -15,6 +14,7 @@ from hedgerow.trees.rules import check_algorithm
 from hedgerow.trees.trainer import TrainingCost
 from support import problems
 from support.operations import dealers
+from support.threads import ThreadParties, run_parties
 from support.transcript import RecordingTransport
 
 MIXTURES = [

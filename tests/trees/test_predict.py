@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
 from hedgerow.shares import RING32, RING64, reconstruct, split
@@ -15,6 +14,7 @@ from hedgerow.trees.predict import batches, confusion, predict_labels, predict_p
 from hedgerow.trees.problem import Problem, check_table
 from hedgerow.trees.table import TrainingTable
 from hedgerow.trees.trainer import train_fast
+from support.threads import ThreadParties
 
 
 def run_all(ctx, x, y, rows, problem):

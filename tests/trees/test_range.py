@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from hedgerow.parties.program import run_labels
-from hedgerow.parties.threads import ThreadParties
 from hedgerow.parties.training import train_tree
 from hedgerow.reference.tree import paper_rule, train
 from hedgerow.shares import RING64, RING128, reconstruct, split
@@ -19,6 +18,7 @@ from hedgerow.trees.problem import Problem
 from hedgerow.trees.trainer import TrainingCost
 from support import problems
 from support.statistics import histogram_is_uniform
+from support.threads import ThreadParties
 
 OTHERS = [17, 200, 90]
 """What other owners hold, in 8 bits; the liar adds one row."""

@@ -8,7 +8,6 @@ import pytest
 from hedgerow import errors
 from hedgerow.bench.programs import run_train
 from hedgerow.oblivious.segmented_max import segment_best, segment_best_cost
-from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.parties.training import train_tree
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
@@ -25,6 +24,7 @@ from hedgerow.trees.trainer import TrainingCost, train_fast
 from support import tables
 from support.operations import dealers
 from support.problems import train_parties
+from support.threads import ThreadParties, run_parties
 from support.transcript import RecordingTransport
 
 

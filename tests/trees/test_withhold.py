@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hedgerow.parties.threads import ThreadParties, run_parties
 from hedgerow.parties.training import train_tree
 from hedgerow.shares import RING64, reconstruct, split
 from hedgerow.trees.opened import opened_columns
@@ -12,6 +11,7 @@ from hedgerow.trees.table import TrainingTable
 from hedgerow.trees.withhold import WITHHELD, enough_rows, withhold_small_leaves
 from support import problems
 from support.statistics import histogram_is_uniform
+from support.threads import ThreadParties, run_parties
 from support.transcript import RecordingTransport
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..errors import InputError
-from . import screen
-
-if TYPE_CHECKING:
-    from ..service.consortium import Consortium
+from . import screen, tools
 
 app = typer.Typer(
     help="Make and look after keys, certificates and addresses of a consortium.",
@@ -24,13 +21,11 @@ Directory = Annotated[Path, typer.Argument(help="The consortium's directory.")]
 
 
 def _member(text: str) -> tuple[str, tuple[str, ...]]:
-    from ..service.consortium import ROLES, check_member
-
     name, _, roles = text.partition(":")
-    wanted = tuple(roles.split("+")) if roles else ROLES
-    if not set(wanted) <= set(ROLES):
-        raise InputError(f"--member {text}: roles are {' and '.join(ROLES)}")
-    return check_member(name), wanted
+    wanted = tuple(roles.split("+")) if roles else tools.ROLES
+    if not set(wanted) <= set(tools.ROLES):
+        raise InputError(f"--member {text}: roles are {' and '.join(tools.ROLES)}")
+    return tools.check_member(name), wanted
 
 
 @app.command(short_help="Make keys, certificates and settings.")
@@ -48,15 +43,12 @@ def init(
     Example: hedgerow consortium init c/ --party 10.0.0.1:8440:8450 --party 10.0.0.2:8440:8450
     --party 10.0.0.3:8440:8450 --member clinic:owner --member alice:analyst
     """
-    from ..service.consortium import Address, Consortium, init_consortium
-    from ..transport import Authority
-
     addresses = []
     for text in party:
         parts = text.rsplit(":", 2)
         if len(parts) != 3 or not parts[1].isdigit() or not parts[2].isdigit():
             raise InputError(f"--party {text}: write HOST:CONTROL-PORT:PARTY-PORT")
-        addresses.append(Address(parts[0], int(parts[1]), int(parts[2])))
+        addresses.append(tools.Address(parts[0], int(parts[1]), int(parts[2])))
     if len(addresses) != 3:
         raise InputError(f"three parties are needed, not {len(addresses)}")
     if len({(address.host, port) for address in addresses for port in (address.control, address.party)}) != 6:
@@ -64,9 +56,9 @@ def init(
     members = dict(_member(text) for text in member)
     if len(members) != len(member):
         raise InputError("a member is named twice; several roles are written NAME:owner+analyst")
-    known = Authority.load(ca, ca_key) if ca and ca_key else None
-    consortium = Consortium(name, (addresses[0], addresses[1], addresses[2]), members)
-    init_consortium(consortium, directory, days, known)
+    known = tools.Authority.load(ca, ca_key) if ca and ca_key else None
+    consortium = tools.Consortium(name, (addresses[0], addresses[1], addresses[2]), members)
+    tools.init_consortium(consortium, directory, days, known)
     show(directory)
     screen.notes().print("hand out party0…party2 and members/*; keep authority/ off line")
 
@@ -74,26 +66,20 @@ def init(
 @app.command(short_help="Who takes part, and until when.")
 def show(directory: Directory) -> None:
     """Who takes part, and until when certificates are valid."""
-    from rich.table import Table as Screen
-
-    from ..service.clock import now
-    from ..service.consortium import expiry, read_consortium
-
-    consortium = read_consortium(directory / "consortium.toml")
-    shown = Screen(title=f"consortium '{consortium.name}'")
-    for heading in ("who", "role", "address", "certificate until", "days left"):
-        shown.add_column(heading)
+    consortium = tools.read_consortium(directory / "consortium.toml")
     rows = [
         (f"party{k}", "party", f"{a.host} :{a.control} :{a.party}", directory / f"party{k}")
         for k, a in enumerate(consortium.parties)
     ]
     rows += [(m, ", ".join(roles), "", directory / "members" / m) for m, roles in consortium.members.items()]
+    cells = []
     for who, role, address, place in rows:
         certificate = place / "cert.pem"
-        until = expiry(certificate) if certificate.exists() else None
-        left = "" if until is None else str((until - now()).days)
-        shown.add_row(who, role, address, "" if until is None else f"{until:%Y-%m-%d}", left)
-    screen.out().print(shown)
+        until = tools.expiry(certificate) if certificate.exists() else None
+        left = "" if until is None else str((until - tools.now()).days)
+        cells.append((who, role, address, "" if until is None else f"{until:%Y-%m-%d}", left))
+    headings = ("who", "role", "address", "certificate until", "days left")
+    screen.print_grid(f"consortium '{consortium.name}'", headings, cells)
 
 
 @app.command(short_help="Make a fresh key and certificate.")
@@ -109,29 +95,27 @@ def renew(
 
     Hand out the new directory, and the new consortium.toml to everybody: parties read it as soon as it is there.
     """
-    from ..service.clock import now
-    from ..service.consortium import load_certificate, member_names, read_consortium, write_identity
-    from ..service.consortium import revoke as revoke_certificates
-    from ..transport import Authority
-    from ..transport.certificate import Revocation, marks, party_name
-
-    consortium = read_consortium(directory / "consortium.toml")
-    authority = Authority.load(directory / "authority" / "cert.pem", directory / "authority" / "key.pem")
+    consortium = tools.read_consortium(directory / "consortium.toml")
+    authority = tools.Authority.load(directory / "authority" / "cert.pem", directory / "authority" / "key.pem")
     place = _place(consortium, directory, who)
     old = place / "cert.pem"
     revocations = []
     if old.exists():
-        since = (now() + datetime.timedelta(days=overlap_days)).replace(microsecond=0) if overlap_days else None
-        revocations = [Revocation(marks(load_certificate(old))[0], since)]
-    names = [party_name(int(who[-1]))] if place.parent == directory else member_names(who, consortium.members[who])
-    write_identity(authority, names, place, days)
-    (place / "consortium.toml").write_text(revoke_certificates(directory, revocations).text(), encoding="utf-8")
+        since = (tools.now() + datetime.timedelta(days=overlap_days)).replace(microsecond=0) if overlap_days else None
+        revocations = [tools.Revocation(tools.marks(tools.load_certificate(old))[0], since)]
+    names = (
+        [tools.party_name(int(who[-1]))]
+        if place.parent == directory
+        else tools.member_names(who, consortium.members[who])
+    )
+    tools.write_identity(authority, names, place, days)
+    (place / "consortium.toml").write_text(tools.revoke_certificates(directory, revocations).text(), encoding="utf-8")
     show(directory)
     ends = f"in {overlap_days} days" if overlap_days else "now"
     screen.notes().print(f"the old certificate of {who} ends {ends}; hand out {place} and consortium.toml to everybody")
 
 
-def _place(consortium: Consortium, directory: Path, who: str) -> Path:
+def _place(consortium: tools.Consortium, directory: Path, who: str) -> Path:
     if who in ("party0", "party1", "party2"):
         return directory / who
     if who in consortium.members:
@@ -152,14 +136,10 @@ def revoke(
     Hand consortium.toml out to all parties and members; parties read it as soon as it is there. A party or member that
     shall go on needs 'hedgerow consortium renew'.
     """
-    from ..service.consortium import check_mark, load_certificate, read_consortium
-    from ..service.consortium import revoke as revoke_certificates
-    from ..transport.certificate import Revocation, marks
-
     if bool(who) == bool(certificate):
         raise InputError("say whose certificate, or which one with --certificate")
     if who:
-        consortium = read_consortium(directory / "consortium.toml")
-        certificate = marks(load_certificate(_place(consortium, directory, who) / "cert.pem"))[0]
-    revoke_certificates(directory, [Revocation(check_mark(certificate))])
+        consortium = tools.read_consortium(directory / "consortium.toml")
+        certificate = tools.marks(tools.load_certificate(_place(consortium, directory, who) / "cert.pem"))[0]
+    tools.revoke_certificates(directory, [tools.Revocation(tools.check_mark(certificate))])
     screen.notes().print(f"{certificate} is revoked; hand out consortium.toml to everybody")

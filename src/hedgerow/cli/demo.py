@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from . import screen
-
-if TYPE_CHECKING:
-    from rich.table import Table as Screen
+from . import screen, tools
 
 HEIGHT = 3
 
@@ -24,29 +21,21 @@ def demo(
     import numpy as np
 
     # Imported here, because scikit-learn takes a second that the other commands need not wait for.
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.model_selection import train_test_split
-    from sklearn.tree import DecisionTreeClassifier as PlainTree
-
-    from ..estimators.prepare import prepare
-    from ..estimators.secret import train_secret
-    from ..tables.frame import PlainTable
-    from ..trees.rules import TrainingRules
 
     screen.check_file(out)
     console = screen.out()
-    data = load_breast_cancer(as_frame=True)
-    x, x_test, y, y_test = train_test_split(data.data, data.target, random_state=1)
+    data = tools.load_breast_cancer(as_frame=True)
+    x, x_test, y, y_test = tools.train_test_split(data.data, data.target, random_state=1)
     names = [str(name) for name in x.columns]
     labels, labels_test = (data.target_names[side] for side in (y, y_test))
-    prepared = prepare(
-        PlainTable(names, [x[name].to_numpy() for name in x]), "diagnosis", labels, TrainingRules(HEIGHT)
+    prepared = tools.prepare(
+        tools.PlainTable(names, [x[name].to_numpy() for name in x]), "diagnosis", labels, tools.TrainingRules(HEIGHT)
     )
     console.print(f"[bold]1.[/] {len(x)} patients, {len(names)} measurements, one secret label each. Parties get:")
     console.print(_shares(prepared.x, names[0]))
     started = time.perf_counter()
     with screen.training_progress(HEIGHT, quiet) as progress:
-        trained = train_secret(prepared, progress)
+        trained = tools.train_secret(prepared, progress)
     seconds = time.perf_counter() - started
     total = trained.reports[0].meter.total()
     console.print(
@@ -59,7 +48,7 @@ def demo(
     console.print(f"[bold]3.[/] Its owners open it (picture: {out}):")
     print(tree.export_text(), end="")
     matrix = trained.model.confusion([x_test[name].to_numpy() for name in x_test], np.asarray(labels_test))
-    plain = PlainTree(max_depth=HEIGHT, random_state=0).fit(x, y).score(x_test, y_test)
+    plain = tools.PlainTree(max_depth=HEIGHT, random_state=0).fit(x, y).score(x_test, y_test)
     accuracy = float(np.trace(matrix) / matrix.sum())
     console.print(
         f"[bold]4.[/] On {len(x_test)} patients it has not seen, predicted on shares: accuracy {accuracy:.3f}; "
@@ -67,15 +56,12 @@ def demo(
     )
 
 
-def _shares(x: Any, name: str) -> Screen:
+def _shares(x: Any, name: str) -> tools.Screen:
     """The first values of a column beside what each party receives of them."""
     import numpy as np
-    from rich.table import Table as Screen
 
-    from ..shares import RING64, seen_by_party, split
-
-    parts = [seen_by_party(share) for share in split(x[0], RING64)]
-    shown = Screen(title=f"column '{name}', first rows")
+    parts = [tools.seen_by_party(share) for share in tools.split(x[0], tools.RING64)]
+    shown = tools.Screen(title=f"column '{name}', first rows")
     shown.add_column("value (fixed point)", justify="right")
     for party in range(3):
         shown.add_column(f"party {party} receives", justify="right")

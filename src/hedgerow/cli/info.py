@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from . import screen
+from . import screen, tools
 
 
 def info(
@@ -36,9 +36,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _model(directory: Path) -> dict[str, Any]:
-    from ..models import load_model
-
-    facts = load_model(directory)[0].facts
+    facts = tools.load_model(directory)[0].facts
     return {
         "model": facts.identity,
         "algorithm": facts.algorithm,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import HedgerowError
-from . import screen
-
-if TYPE_CHECKING:
-    from ..service.client import Client
-    from ..service.settings import PartySettings
+from . import screen, tools
 
 app = typer.Typer(help="Run one compute party.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -20,13 +16,10 @@ Config = Annotated[Path, typer.Option(help="This party's party.toml.")]
 HERE = Path("party.toml")
 
 
-def _operator(config: Path) -> tuple[Client, PartySettings]:
+def _operator(config: Path) -> tuple[tools.Client, tools.PartySettings]:
     """A client that speaks as this party, to this party."""
-    from ..service.client import Client
-    from ..service.settings import read_settings
-
-    settings = read_settings(config)
-    return Client(settings.consortium_path, settings.identity), settings
+    settings = tools.read_settings(config)
+    return tools.Client(settings.consortium_path, settings.identity), settings
 
 
 @app.command(short_help="Serve until SIGTERM.")
@@ -36,21 +29,16 @@ def serve(config: Config = HERE) -> None:
     Rules, members, certificates and revocations are read again as soon as their files change.
     """
     # Imported here, because the web framework takes a second that the other commands need not wait for.
-    from ..service.server import serve as run_server
-    from ..service.settings import read_settings
 
-    run_server(read_settings(config))
+    tools.run_server(tools.read_settings(config))
 
 
 @app.command(short_help="Check the audit log and print it.")
 def audit(config: Config = HERE) -> None:
     """Check the chain of the audit log against what the other parties countersigned, and print it."""
-    from ..service.heads import audit_path, verify_against_signatures
-    from ..service.settings import read_settings
-
-    settings = read_settings(config)
-    found, receipts = verify_against_signatures(settings)
-    path = audit_path(settings.data)
+    settings = tools.read_settings(config)
+    found, receipts = tools.verify_against_signatures(settings)
+    path = tools.audit_path(settings.data)
     if path.exists():
         print(path.read_text(encoding="utf-8"), end="")
     screen.notes().print(f"the chain is intact: {len(found)} lines, last hash {found.last}")
@@ -79,12 +67,10 @@ def jobs(
 
 def show_jobs(found: list[dict[str, Any]], as_json: bool) -> None:
     """A table of jobs; a party that sees another state than the rest is named."""
-    from rich.table import Table as Screen
-
     if as_json:
         screen.print_json(found)
         return
-    shown = Screen()
+    shown = tools.Screen()
     for heading in ("job", "what", "state", "remark"):
         shown.add_column(heading, no_wrap=heading in ("job", "state"), min_width=32 if heading == "job" else None)
     for job in found:
@@ -117,19 +103,15 @@ def datasets(config: Config = HERE, as_json: screen.AsJson = False) -> None:
 
 def show_datasets(found: list[dict[str, Any]], as_json: bool) -> None:
     """A table of datasets."""
-    from rich.table import Table as Screen
-
     if as_json:
         screen.print_json(found)
         return
-    shown = Screen()
-    for heading in ("name", "rows", "columns", "rules"):
-        shown.add_column(heading)
+    cells = []
     for entry in found:
         names = ", ".join(column["name"] for column in entry["schema"])
         rules = ", ".join(f"{name} {value}" for name, value in entry["rules"].items() if name != "allow")
-        shown.add_row(screen.safe(entry["name"]), f"{entry['rows']:,}", screen.safe(names), screen.safe(rules))
-    screen.out().print(shown)
+        cells.append((entry["name"], f"{entry['rows']:,}", names, rules))
+    screen.print_grid(None, ("name", "rows", "columns", "rules"), cells)
 
 
 @app.command(short_help="Whether this party can do its work.")
@@ -153,10 +135,7 @@ def backup(target: Annotated[Path, typer.Argument(help="The tar file to write.")
     Sealed files stay sealed. Keys, certificates and party.toml are not in the copy. Keep it as private as the original,
     and never beside another party's.
     """
-    from ..service.backup import back_up
-    from ..service.settings import read_settings
-
-    size = back_up(read_settings(config), target)
+    size = tools.back_up(tools.read_settings(config), target)
     screen.notes().print(f"wrote {target} ({size:,} bytes)")
 
 
@@ -167,10 +146,7 @@ def restore(source: Annotated[Path, typer.Argument(help="A file of 'party backup
     At the next start the parties compare what they have: what exists at all three exists, the rest is set aside and
     shown by 'hedgerow party leftovers'. The other parties note in their audit logs that this one's log went back.
     """
-    from ..service.backup import restore as put_back
-    from ..service.settings import read_settings
-
-    put_back(read_settings(config), source)
+    tools.put_back(tools.read_settings(config), source)
     screen.notes().print("restored; start the party, then look at 'hedgerow party leftovers'")
 
 
@@ -203,17 +179,13 @@ def reseal(config: Config = HERE) -> None:
     To rotate: put a new key before the old one, run this, then remove the old one. The first time, it seals what lies
     there in the clear.
     """
-    from ..service.consortium import encrypt_key
-    from ..service.settings import read_settings
-    from ..service.vault import Vault, hold
-
-    settings = read_settings(config)
+    settings = tools.read_settings(config)
     if not settings.seal.keys:
         raise HedgerowError(f"{config} names no storage_key")
-    vault = Vault(settings.data, settings.seal)
-    with hold(settings.data):
+    vault = tools.Vault(settings.data, settings.seal)
+    with tools.hold(settings.data):
         changed = vault.reseal()
-        encrypt_key(settings.identity, settings.seal.passphrases[0])
+        tools.encrypt_key(settings.identity, settings.seal.passphrases[0])
     screen.notes().print(f"all files and the private key are sealed under the present key; {changed} were changed")
 
 
@@ -244,11 +216,9 @@ def refuse(
 def _decide(
     job: str, config: Path | None, consortium: Path, identity: Path | None, days: int | None, refuse: bool
 ) -> None:
-    from ..service.client import Client
-
     if config is None and not consortium.exists() and HERE.exists():
         config = HERE
-    client, party, who = Client(consortium, identity) if config is None else None, None, "you"
+    client, party, who = tools.Client(consortium, identity) if config is None else None, None, "you"
     if config is not None:
         client, settings = _operator(config)
         party, who = settings.number, f"party {settings.number}"

@@ -5,18 +5,14 @@ from __future__ import annotations
 import io
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from .. import tables
 from ..errors import InputError
-from . import reading, screen
+from . import reading, screen, tools
 from .remote import IdentityDirectory
-
-if TYPE_CHECKING:
-    from ..estimators.secret import SecretModel
-    from ..service.remote_model import RemoteModel
-    from ..tables import Table
 
 ModelName = Annotated[str, typer.Argument(help="What 'hedgerow train --out' wrote, or a job of a consortium.")]
 ConsortiumOption = Annotated[Path | None, typer.Option(help="Use a model of this consortium.toml's parties.")]
@@ -24,39 +20,30 @@ ConsortiumOption = Annotated[Path | None, typer.Option(help="Use a model of this
 
 def open_model(
     model: str, consortium: Path | None, identity: Path | None, names: list[Path] | None = None
-) -> SecretModel | RemoteModel:
+) -> tools.SecretModel | tools.RemoteModel:
     """A local model by its directory, or a consortium's by its job; books of names give hashed names back."""
-    from ..estimators.secret import SecretModel
-    from ..tables import read_book
-
-    found: SecretModel | RemoteModel
+    found: tools.SecretModel | tools.RemoteModel
     if consortium is None and not Path(model).exists() and len(model) == 32:
         raise InputError(f"there is no directory {model}; for a model of a consortium say --consortium consortium.toml")
     if consortium is None:
-        found = SecretModel.load(Path(model))
+        found = tools.SecretModel.load(Path(model))
     else:
-        from ..service.client import Client
-
-        found = Client(consortium, identity).model(model)
+        found = tools.Client(consortium, identity).model(model)
     for book in names or []:
-        found.facts = found.facts.named(read_book(book))
+        found.facts = found.facts.named(tables.read_book(book))
     return found
 
 
-def _hidden(secret: SecretModel | RemoteModel, table: Table, name_key: Path | None) -> Table:
+def _hidden(secret: tools.SecretModel | tools.RemoteModel, table: tables.Table, name_key: Path | None) -> tables.Table:
     """The table with names hashed where the model knows hashes and the key is given."""
-    from ..tables import NameKey, hide_table
-
-    return table if name_key is None else hide_table(table, secret.facts.schema, NameKey.read(name_key))
+    return table if name_key is None else tables.hide_table(table, secret.facts.schema, tables.NameKey.read(name_key))
 
 
-def _rows(secret: SecretModel | RemoteModel, table: Table) -> list[Any]:
+def _rows(secret: tools.SecretModel | tools.RemoteModel, table: tables.Table) -> list[Any]:
     """The columns a model needs; gaps that training did not know are told."""
-    from ..models.facts import gaps_text
-
     columns = table.declared(secret.facts.schema.attributes, gaps=True)
     gaps = secret.facts.unknown_gaps(columns)
-    reading.warn([gaps_text(gaps)] if gaps else [])
+    reading.warn([tools.gaps_text(gaps)] if gaps else [])
     return columns
 
 
@@ -108,16 +95,13 @@ def predict(
     if as_json:
         screen.write_text(out, screen.json_text(found))
         return
+    for name in [name for name in found if name.startswith("p(")]:
+        found[name] = [f"{chance:.6f}" for chance in found[name]]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(found)
-    writer.writerows(zip(*(_cells(name, column) for name, column in found.items()), strict=True))
+    writer.writerows(zip(*found.values(), strict=True))
     screen.write_text(out, text.getvalue())
-
-
-def _cells(name: str, column: list[Any]) -> list[Any]:
-    """A column as it is written: probabilities with six decimals."""
-    return [f"{value:.6f}" for value in column] if name.startswith("p(") else column
 
 
 def evaluate(
@@ -141,7 +125,6 @@ def evaluate(
     Example: hedgerow evaluate model/ test.csv --target readmitted
     """
     import numpy as np
-    from rich.table import Table as Screen
 
     secret = open_model(model, consortium, identity, names)
     table = reading.read(data, header, separator, decimal, thousands, secret.facts.schema.category_names, date)
@@ -162,10 +145,6 @@ def evaluate(
         screen.print_json(facts)
         return
     classes = [str(name) for name in secret.facts.classes]
-    shown = Screen(title=f"accuracy {accuracy:.4f} on {len(table):,} rows")
-    shown.add_column("true class")
-    for name in classes:
-        shown.add_column(screen.safe(f"predicted {name}"), justify="right")
-    for name, row in zip(classes, matrix.tolist(), strict=True):
-        shown.add_row(screen.safe(name), *(f"{count:,}" for count in row))
-    screen.out().print(shown)
+    cells = [(name, *(f"{n:,}" for n in row)) for name, row in zip(classes, matrix.tolist(), strict=True)]
+    headings = ("true class", *(f"predicted {name}" for name in classes))
+    screen.print_grid(f"accuracy {accuracy:.4f} on {len(table):,} rows", headings, cells, "right")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from .. import tables
 from ..errors import InputError
-from . import screen
-
-if TYPE_CHECKING:
-    from ..tables import Publication, Schema, Table
+from . import screen, tools
 
 MOST_SHOWN = 60
 """Columns shown one by one; of a wider table, those beyond are counted."""
@@ -36,8 +34,7 @@ Categories = Annotated[
 ]
 Ignored = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given several times.")]
 NameKeyFile = Annotated[
-    Path | None,
-    typer.Option(help="A key that owners and analysts share: parties see keyed hashes instead of names."),
+    Path | None, typer.Option(help="A key that owners and analysts share: parties see keyed hashes instead of names.")
 ]
 NameBooks = Annotated[
     list[Path] | None,
@@ -53,13 +50,11 @@ def read(
     thousands: str,
     texts: Collection[str] = (),
     dates: Sequence[str] | None = None,
-) -> Table:
+) -> tables.Table:
     """Read a table as the options say; what was found out about its writing is told."""
-    from ..tables import Reading, read_table
-
     separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     patterns = dict(_date(text) for text in dates or [])
-    table = read_table(data, Reading(header, separator, decimal, thousands, texts, patterns))
+    table = tables.read_table(data, tables.Reading(header, separator, decimal, thousands, texts, patterns))
     warn(table.notes)
     return table
 
@@ -69,7 +64,7 @@ def _date(text: str) -> tuple[str, str]:
     return name, pattern
 
 
-def check_columns(table: Table, chosen: Iterable[str], option: str, used: Collection[str | None] = ()) -> None:
+def check_columns(table: tables.Table, chosen: Iterable[str], option: str, used: Collection[str | None] = ()) -> None:
     """Refuse options that name no column, or one that is used otherwise."""
     for name in chosen:
         if name in used:
@@ -78,22 +73,18 @@ def check_columns(table: Table, chosen: Iterable[str], option: str, used: Collec
             raise InputError(f"'{name}' cannot be {option}: there is no such column in the table")
 
 
-def with_hashed_names(table: Table, schema: Schema | None, name_key: Path | None) -> Table:
+def with_hashed_names(table: tables.Table, schema: tables.Schema | None, name_key: Path | None) -> tables.Table:
     """The table with names hashed where a schema has hashes."""
-    from ..tables import NameKey, hide_table
-
     if schema is None:
         if name_key is not None:
             raise InputError("--name-key needs --schema: make one with 'hedgerow inspect --name-key'")
         return table
-    return hide_table(table, schema, None if name_key is None else NameKey.read(name_key))
+    return tables.hide_table(table, schema, None if name_key is None else tables.NameKey.read(name_key))
 
 
-def show_publications(publications: Sequence[Publication], what: str) -> None:
+def show_publications(publications: Sequence[tables.Publication], what: str) -> None:
     """Show what becomes public, column by column, before it does."""
-    from rich.table import Table as Screen
-
-    shown = Screen(title=what, title_justify="left")
+    shown = tools.Screen(title=what, title_justify="left")
     shown.add_column("column")
     shown.add_column("becomes public")
     for publication in publications[:MOST_SHOWN]:

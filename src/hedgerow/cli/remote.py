@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from .. import tables
 from ..errors import InputError
-from . import reading, screen
+from . import reading, screen, tools
 from .party import show_datasets, show_jobs
 from .train import ClassWeights, LeastDecrease, LeastSplit, class_weights
-
-if TYPE_CHECKING:
-    from ..service.client import Client
-    from ..tables import Table
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -57,19 +54,14 @@ def share(
 
     Example: hedgerow share claims.csv --schema schema.toml --name claims --consortium consortium.toml
     """
-    from ..service.client import Client
-    from ..service.consortium import read_toml
-    from ..service.owner import plain_rules, rounding_of_table
-    from ..tables import published, read_schema
-
-    agreed = read_schema(schema)
+    agreed = tables.read_schema(schema)
     table = reading.read(data, header, separator, decimal, thousands, agreed.category_names, date)
     table = reading.with_hashed_names(table, agreed, name_key)
     alignment = _alignment(table, row_ids, row_key, aligned)
-    asked = plain_rules({} if rules is None else read_toml(rules))
-    client = Client(consortium, identity)
-    reading.show_publications([published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
-    reading.warn(rounding_of_table(table, agreed))
+    asked = tools.plain_rules({} if rules is None else tools.read_toml(rules))
+    client = tools.Client(consortium, identity)
+    reading.show_publications([tables.published(column) for column in agreed.columns], f"{data}: {len(table):,} rows")
+    reading.warn(tools.rounding_of_table(table, agreed))
     with screen.row_progress("sending shares", len(table), quiet) as ticked:
         size = 3 * 16 * len(table) * len(agreed.columns)
         client.share(
@@ -84,11 +76,8 @@ def share(
     screen.notes().print(f"'{name}' is registered at all three parties: {len(table):,} rows")
 
 
-def _alignment(table: Table, row_ids: str, row_key: Path | None, aligned: bool) -> str:
+def _alignment(table: tables.Table, row_ids: str, row_key: Path | None, aligned: bool) -> str:
     """What a dataset says about the order of its rows."""
-    from ..service.owner import row_order
-    from ..tables.names import NameKey
-
     if not row_ids:
         if row_key is not None:
             raise InputError("--row-key needs --row-ids: the column that says which row is which")
@@ -98,7 +87,7 @@ def _alignment(table: Table, row_ids: str, row_key: Path | None, aligned: bool) 
     values = table.column(row_ids)
     if len({str(value) for value in values}) != len(values):
         raise InputError(f"'{row_ids}' has the same value in several rows, so it does not say which row is which")
-    return row_order(NameKey.read(row_key).secret, values)
+    return tools.row_order(tables.NameKey.read(row_key).secret, values)
 
 
 def rules(
@@ -111,18 +100,13 @@ def rules(
 
     docs/guide/disclosure.md says what each rule prevents. Example: hedgerow rules clinic/claims rules.toml
     """
-    from ..service.client import Client
-    from ..service.consortium import read_toml
-
-    Client(consortium, identity).set_rules(name, read_toml(file))
+    tools.Client(consortium, identity).set_rules(name, tools.read_toml(file))
     screen.notes().print(f"the rules of '{name}' are set at all three parties")
 
 
 def uses(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """As a data owner: what used your data, how it ended, and what waits for your approval."""
-    from ..service.client import Client
-
-    show_jobs(Client(consortium, identity).uses(), as_json)
+    show_jobs(tools.Client(consortium, identity).uses(), as_json)
 
 
 def delete(
@@ -131,9 +115,7 @@ def delete(
     identity: IdentityDirectory = None,
 ) -> None:
     """As an analyst: remove a model or a result of yours at all parties."""
-    from ..service.client import Client
-
-    Client(consortium, identity).delete(identifier)
+    tools.Client(consortium, identity).delete(identifier)
     screen.notes().print(f"{identifier} is removed")
 
 
@@ -146,9 +128,7 @@ def withdraw(
 
     Models trained before stay, and are marked. The name stays in the audit logs.
     """
-    from ..service.client import Client
-
-    Client(consortium, identity).withdraw(name)
+    tools.Client(consortium, identity).withdraw(name)
     screen.notes().print(f"'{name}' is withdrawn")
 
 
@@ -156,9 +136,7 @@ def datasets(
     consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
 ) -> None:
     """The datasets you own or may train on at all three parties."""
-    from ..service.client import Client
-
-    show_datasets(Client(consortium, identity).datasets(), as_json)
+    show_datasets(tools.Client(consortium, identity).datasets(), as_json)
 
 
 def submit(
@@ -188,19 +166,16 @@ def submit(
 
     Example: hedgerow submit --dataset clinic/claims+bank/claims --target y --max-depth 5
     """
-    from ..service.client import Client, combination, training_request
-    from ..trees.rules import TrainingRules
-
-    client = Client(consortium, identity)
-    names, combine = combination(dataset)
+    client = tools.Client(consortium, identity)
+    names, combine = tools.combination(dataset)
     given = class_weights(class_weight)
     weights = given if isinstance(given, str) else {name: _number(text) for name, text in (given or {}).items()}
-    rules = TrainingRules(
+    rules = tools.TrainingRules(
         max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights
     )
     asked = rules.public() | {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     if dry_run:
-        _show_answers(client.check(**training_request(names, target, combine=combine, **asked)), as_json)
+        _show_answers(client.check(**tools.training_request(names, target, combine=combine, **asked)), as_json)
         return
     job = client.train(names, target, combine=combine, **asked)
     if watching:
@@ -238,18 +213,14 @@ def _number(text: str) -> float:
 
 def jobs(consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False) -> None:
     """Your jobs, as the parties in reach see them; where one sees another state, it is named."""
-    from ..service.client import Client
-
-    show_jobs(Client(consortium, identity).jobs(), as_json)
+    show_jobs(tools.Client(consortium, identity).jobs(), as_json)
 
 
 def watch(
     job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None, as_json: screen.AsJson = False
 ) -> None:
     """Follow a job to its end, with progress."""
-    from ..service.client import Client
-
-    client = Client(consortium, identity)
+    client = tools.Client(consortium, identity)
     view = client.states(job)[0]
     ended = _follow(client, job, view["spec"].get("max_depth", 1), as_json)
     if as_json:
@@ -260,15 +231,11 @@ def watch(
 
 def cancel(job: JobName, consortium: ConsortiumFile = HERE, identity: IdentityDirectory = None) -> None:
     """Cancel a job at all parties."""
-    from ..service.client import Client
-
-    Client(consortium, identity).cancel(job)
+    tools.Client(consortium, identity).cancel(job)
     screen.notes().print(f"{job} is cancelled")
 
 
-def _follow(client: Client, job: str, height: int, hidden: bool) -> Any:
-    from ..parties import Moment
-
+def _follow(client: tools.Client, job: str, height: int, hidden: bool) -> Any:
     with screen.training_progress(height, hidden) as progress:
         said: list[str] = []
 
@@ -278,6 +245,6 @@ def _follow(client: Client, job: str, height: int, hidden: bool) -> Any:
                 said.append(waits)
                 screen.notes().print(f"waits for approval of {screen.safe(waits)}")
             if "step" in now:
-                progress(Moment(now["layer"], now["step"], now["rounds"], now["sent"]))
+                progress(tools.Moment(now["layer"], now["step"], now["rounds"], now["sent"]))
 
         return client.wait(job, told)

@@ -1,33 +1,21 @@
 """``hedgerow reveal``: open a model, if you hold all of it."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from . import screen
+from . import screen, tools
 from .predict import ConsortiumOption, ModelName, open_model
 from .reading import NameBooks
 from .remote import IdentityDirectory
 
-
-class Format(StrEnum):
-    """How to show a tree."""
-
-    text = "text"
-    json = "json"
-    dot = "dot"
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
+Format = Literal["text", "json", "dot", "png", "svg", "pdf"]
 
 
 def reveal(
     model: ModelName,
-    format: Annotated[
-        Format, typer.Option(help="text, json, dot (Graphviz), or a picture: png, svg, pdf.")
-    ] = Format.text,
+    format: Annotated[Format, typer.Option(help="Text, JSON, dot for Graphviz, or a picture.")] = "text",
     out: Annotated[
         Path | None, typer.Option(help="A file; a picture goes to tree.png and the like if not given.")
     ] = None,
@@ -42,14 +30,12 @@ def reveal(
 
     Example: hedgerow reveal model/ --format png --out tree.png
     """
-    from ..models.picture import FORMATS
-
-    screen.check_file(out or (Path(f"tree.{format.value}") if format.value in FORMATS else None))
+    screen.check_file(out or (Path(f"tree.{format}") if format in tools.FORMATS else None))
     tree = open_model(model, consortium, identity, names).reveal(counts)
-    if format.value in FORMATS:
-        path = out or Path(f"tree.{format.value}")
-        tree.plot(path, format=format.value)
+    if format in tools.FORMATS:
+        path = out or Path(f"tree.{format}")
+        tree.plot(path, format=format)
         screen.notes().print(f"wrote {path}")
         return
-    texts = {Format.text: tree.export_text, Format.json: lambda: tree.to_json() + "\n", Format.dot: tree.to_dot}
+    texts = {"text": tree.export_text, "json": lambda: tree.to_json() + "\n", "dot": tree.to_dot}
     screen.write_text(out, texts[format]())

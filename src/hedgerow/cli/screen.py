@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import InputError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from ..parties import Moment
+from . import tools
 
 EXIT_CODES = {
     0: "success",
@@ -48,23 +43,27 @@ def visible(text: str) -> str:
 
 def safe(text: str) -> str:
     """Text from outside for a table or a remark: visible, and no markup."""
-    from rich.markup import escape
-
-    return escape(visible(text))
+    return tools.escape(visible(text))
 
 
-def out() -> Console:
+def out() -> tools.Console:
     """Results go to standard output."""
-    from rich.console import Console
-
-    return Console()
+    return tools.Console()
 
 
-def notes() -> Console:
+def print_grid(title: str | None, headings: Sequence[str], rows: Iterable[Iterable[Any]], align: str = "left") -> None:
+    """A table with headings; ``align`` is for all columns but the first."""
+    grid = tools.Screen(title=title)
+    for k, heading in enumerate(headings):
+        grid.add_column(safe(heading), justify=align if k else "left")  # type: ignore[arg-type]
+    for row in rows:
+        grid.add_row(*(safe(str(cell)) for cell in row))
+    out().print(grid)
+
+
+def notes() -> tools.Console:
     """Progress and remarks go to standard error, so that results can be piped."""
-    from rich.console import Console
-
-    return Console(stderr=True)
+    return tools.Console(stderr=True)
 
 
 def json_text(facts: Any) -> str:
@@ -129,41 +128,36 @@ WORDS = {
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     """Named facts, a line each, or as one JSON object."""
-    from rich.table import Table
-
     if as_json:
         print_json(facts)
         return
-    table = Table(show_header=False, box=None)
+    table = tools.Screen(show_header=False, box=None)
     for name, value in facts.items():
         table.add_row(WORDS.get(name, name.replace("_", " ")), safe(shown(value)))
     out().print(table)
 
 
-def _bar(hidden: bool) -> Progress:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
+def _bar(hidden: bool) -> tools.Progress:
     console = notes()
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[spent]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        tools.TextColumn("{task.description}"),
+        tools.BarColumn(bar_width=24),
+        tools.TextColumn("{task.fields[spent]}"),
+        tools.TimeElapsedColumn(),
+        tools.TextColumn("left"),
+        tools.TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal)
+    return tools.Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal)
 
 
 @contextmanager
-def training_progress(height: int, hidden: bool) -> Iterator[Callable[[Moment], None]]:
+def training_progress(height: int, hidden: bool) -> Iterator[Callable[[tools.Moment], None]]:
     """A bar with layer, step, rounds and bytes; silent when standard error is no terminal."""
-
     total = SORT_WEIGHT + height * len(STEPS) + 1
     with _bar(hidden) as bar:
         task = bar.add_task("starting three parties", total=total, spent="")
 
-        def show(moment: Moment) -> None:
+        def show(moment: tools.Moment) -> None:
             done = 0 if moment.step == "sort" else SORT_WEIGHT + moment.layer * len(STEPS)
             if moment.step in STEPS:
                 done += STEPS.index(moment.step)

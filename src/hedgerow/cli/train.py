@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from .. import tables
 from ..errors import InputError
-from . import reading, screen
-
-if TYPE_CHECKING:
-    from ..estimators.prepare import EncodedTable
-    from ..tables import Schema, Table
-    from ..tables.frame import PlainTable
+from . import reading, screen, tools
 
 Regression = Annotated[bool, typer.Option("--regression", help="Estimate a number instead of a class.")]
 WeightColumn = Annotated[str | None, typer.Option(help="A column of numbers: secret weights of the rows.")]
@@ -77,12 +73,8 @@ def train(
 
     Example: hedgerow train patients.csv --target readmitted --max-depth 5 --out model/
     """
-    from ..estimators.prepare import prepare
-    from ..tables import read_schema
-    from ..trees.rules import TrainingRules
-
     screen.check_free(out)
-    declared = read_schema(schema) if schema else None
+    declared = tables.read_schema(schema) if schema else None
     if declared and category:
         raise InputError("the schema says which columns are categories; leave --category out")
     if weight == target:
@@ -95,44 +87,45 @@ def train(
     if declared and weight is None and declared.weight is not None:
         weight = declared.weight.name
     plain = _plain_table(table, {*(ignore or []), target, weight}, declared, category or [], numbers_only)
-    rules = TrainingRules(
-        max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, class_weights(class_weight),
-        regression or _estimates(declared),
-    )  # fmt: skip
+    regression = regression or bool(declared and declared.label and declared.label.kind == "target")
+    weighting = class_weights(class_weight)
+    rules = tools.TrainingRules(
+        max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weighting, regression
+    )
     weights = None if weight is None else table.column(weight)
-    prepared = prepare(plain, target, table.column(target), rules, declared, weights)
+    prepared = tools.prepare(plain, target, table.column(target), rules, declared, weights)
     reading.show_publications(prepared.publications, f"{data}: {len(table):,} rows")
     reading.warn([*prepared.keys, *prepared.roundings])
     _train_and_save(prepared, out, quiet, as_json)
 
 
-def _train_and_save(prepared: EncodedTable, out: Path, quiet: bool, as_json: bool) -> None:
-    from ..estimators.secret import train_secret
-
+def _train_and_save(prepared: tools.EncodedTable, out: Path, quiet: bool, as_json: bool) -> None:
     started = time.perf_counter()
     with screen.training_progress(prepared.facts.problem.height, quiet or as_json) as progress:
-        trained = train_secret(prepared, progress)
+        trained = tools.train_secret(prepared, progress)
     seconds = time.perf_counter() - started
     trained.model.save(out)
     screen.print_facts(_facts(prepared, trained.reports, seconds, out), as_json)
 
 
 def _plain_table(
-    table: Table, left_out: set[str | None], declared: Schema | None, category: list[str], numbers_only: bool
-) -> PlainTable:
+    table: tables.Table,
+    left_out: set[str | None],
+    declared: tables.Schema | None,
+    category: list[str],
+    numbers_only: bool,
+) -> tools.PlainTable:
     """The attributes to learn from, as a schema says or as they are found."""
-    from ..tables.frame import PlainTable
-
     if declared:
         attributes = [column for column in declared.attributes if column.name not in left_out]
-        return PlainTable([column.name for column in attributes], table.declared(attributes), [], category)
+        return tools.PlainTable([column.name for column in attributes], table.declared(attributes), [], category)
     names, categorical = chosen_columns(table, left_out, category, numbers_only)
     columns = [table.attribute(name, name in categorical) for name in names]
-    return PlainTable(names, columns, categorical, category)
+    return tools.PlainTable(names, columns, categorical, category)
 
 
 def chosen_columns(
-    table: Table, left_out: set[str | None], category: list[str], numbers_only: bool = False
+    table: tables.Table, left_out: set[str | None], category: list[str], numbers_only: bool = False
 ) -> tuple[list[str], list[str]]:
     """The attributes of a table without a schema, and which of them are categories."""
     names = [name for name in table.names if name not in left_out]
@@ -145,12 +138,7 @@ def chosen_columns(
     return names, categorical
 
 
-def _estimates(schema: Schema | None) -> bool:
-    """Whether a schema says that a number is to be estimated."""
-    return schema is not None and schema.label is not None and schema.label.kind == "target"
-
-
-def _facts(prepared: EncodedTable, reports: Any, seconds: float, out: Path) -> dict[str, Any]:
+def _facts(prepared: tools.EncodedTable, reports: Any, seconds: float, out: Path) -> dict[str, Any]:
     problem = prepared.facts.problem
     return {
         "model": str(out),

@@ -62,11 +62,7 @@ class Context:
         return self.transport.party
 
     def exchange(
-        self,
-        to_left: Parts = None,
-        to_right: Parts = None,
-        from_left: Parts = None,
-        from_right: Parts = None,
+        self, to_left: Parts = None, to_right: Parts = None, from_left: Parts = None, from_right: Parts = None
     ) -> None:
         """One round with both neighbours; see :meth:`hedgerow.transport.Transport.exchange`."""
         self.transport.exchange(self.path, to_left, to_right, from_left, from_right)

@@ -13,15 +13,5 @@ if TYPE_CHECKING:
     from .classifier import DecisionTreeClassifier
     from .regressor import DecisionTreeRegressor
 
-__all__ = [
-    "DecisionTreeClassifier",
-    "DecisionTreeRegressor",
-    "EncodedTable",
-    "SecretModel",
-    "TrainingRules",
-    "prepare",
-    "train_secret",
-]
-
 # They bring scikit-learn with them.
-__getattr__ = lazy_names(__name__, {"DecisionTreeClassifier": "classifier", "DecisionTreeRegressor": "regressor"})
+__getattr__ = lazy_names(__name__, __file__)

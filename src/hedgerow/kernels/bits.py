@@ -84,9 +84,7 @@ def every_other(rows: Any, odd: Any, out: Any) -> None:
             out[r, w] = value
 
 
-@kernel(
-    "void(u8[:,::1],u8[:,::1],i8[::1],i8[::1],i8[::1],u8[:,::1],u8[:,::1],u8[:,:])",
-)
+@kernel("void(u8[:,::1],u8[:,::1],i8[::1],i8[::1],i8[::1],u8[:,::1],u8[:,::1],u8[:,:])")
 def and_gates(left: Any, right: Any, base: Any, x: Any, y: Any, mask_left: Any, mask_right: Any, out: Any) -> None:
     """A layer of replicated AND gates over rows: ``out[g] = state[base[g]] ^ state[x[g]] & state[y[g]]``.
 

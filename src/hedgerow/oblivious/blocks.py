@@ -93,13 +93,7 @@ class _Joined:
 
 
 def join_blocks(
-    ctx: Context,
-    lead: Columns,
-    trail: Columns,
-    linked: Bits,
-    single: Bits,
-    count: int,
-    cross_bits: int,
+    ctx: Context, lead: Columns, trail: Columns, linked: Bits, single: Bits, count: int, cross_bits: int
 ) -> tuple[Columns, Columns]:
     """The numbers answered for the first and last items of ``count`` blocks.
 

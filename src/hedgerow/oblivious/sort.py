@@ -24,10 +24,7 @@ def place_bits(count: int) -> int:
 
 
 def sort_permutations(
-    ctx: Context,
-    columns: Sequence[Numbers],
-    bits: int,
-    places: Sequence[Numbers] | None = None,
+    ctx: Context, columns: Sequence[Numbers], bits: int, places: Sequence[Numbers] | None = None
 ) -> list[Numbers]:
     """For every column, the stable sort permutation of its keys of ``bits`` bits; all columns in one go.
 

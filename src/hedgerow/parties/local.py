@@ -99,12 +99,7 @@ class ProcessParties:
         return np.concatenate(self._batched(rows, problem, one, ticked))
 
     def evaluation(
-        self,
-        trees: Sequence[SharedTree],
-        rows: Rows,
-        truth: Rows,
-        problem: Problem,
-        ticked: RowProgress | None = None,
+        self, trees: Sequence[SharedTree], rows: Rows, truth: Rows, problem: Problem, ticked: RowProgress | None = None
     ) -> npt.NDArray[Any]:
         """The confusion matrix, flat, or the sums of squared errors; only these are opened, summed over all batches."""
 

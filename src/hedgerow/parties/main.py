@@ -34,12 +34,7 @@ def resolve(name: str) -> Any:
 
 
 def _run_one(
-    owner: Connection,
-    transport: Transport,
-    ctx: Context,
-    program: str,
-    arguments: tuple[Any, ...],
-    reporting: bool,
+    owner: Connection, transport: Transport, ctx: Context, program: str, arguments: tuple[Any, ...], reporting: bool
 ) -> bool:
     """Run one program and report; False when this party cannot go on."""
 
@@ -49,7 +44,8 @@ def _run_one(
 
     options = {"report": report} if reporting else {}
     try:
-        transport.exchange("start", *_token())
+        # One byte each way with both neighbours: all parties start at the same moment.
+        transport.exchange("start", *np.zeros((4, 1), np.uint8))
         transport.meter = Meter(last_end=time.monotonic())
         started, used = time.perf_counter(), time.process_time()
         result = resolve(program)(ctx, *arguments, **options)
@@ -64,11 +60,6 @@ def _run_one(
     seconds, used = time.perf_counter() - started, time.process_time() - used
     owner.send(("done", result, seconds, used, transport.meter, peak_memory_mb()))
     return True
-
-
-def _token() -> list[Any]:
-    """One byte each way with both neighbours, so that all parties start a program at the same moment."""
-    return [np.zeros(1, np.uint8) for _ in range(4)]
 
 
 def serve(descriptor: int) -> None:

@@ -18,11 +18,7 @@ from .training import train_tree
 
 
 def run_training(
-    ctx: Context,
-    table: TrainingTable,
-    problem: Problem,
-    algorithm: str,
-    report: Progress = quiet,
+    ctx: Context, table: TrainingTable, problem: Problem, algorithm: str, report: Progress = quiet
 ) -> SharedTree:
     """Train a tree; every party keeps its own shares of it."""
     return _refreshed(ctx, train_tree(ctx, table, problem, algorithm, progress=report))

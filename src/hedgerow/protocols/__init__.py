@@ -32,7 +32,7 @@ from ..schemes.replicated.gate import bit_and, bit_not, bit_or, gates_cost
 from ..schemes.replicated.input import constant, deal, public, public_bits
 from ..schemes.replicated.multiply import dot, dot_cost, inner_products, multiply, multiply_many, square
 from ..schemes.replicated.refresh import refresh
-from ..schemes.replicated.reveal import reveal, reveal_bits, reveal_to
+from ..schemes.replicated.reveal import reveal, reveal_bits
 from ..schemes.replicated.select import (
     Selection,
     bit_to_ring,

@@ -209,12 +209,7 @@ class Client:
         return request | {name: min(found) if name == "max_depth" else max(found) for name, found in values.items()}
 
     def train(
-        self,
-        datasets: Sequence[str],
-        target: str,
-        max_depth: int | None = None,
-        combine: str = "rows",
-        **rules: Any,
+        self, datasets: Sequence[str], target: str, max_depth: int | None = None, combine: str = "rows", **rules: Any
     ) -> str:
         """Submit a training job. ``rules`` are what else :data:`.spec.RULES` names; the parties' and owners' rules
         give what is left out."""

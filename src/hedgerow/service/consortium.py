@@ -174,9 +174,7 @@ def encrypt_key(identity: Identity, passphrase: bytes) -> None:
     """Encrypt a private key, whatever it was encrypted with before."""
     key = serialization.load_pem_private_key(identity.key.read_bytes(), identity.passphrase)
     content = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(passphrase),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(passphrase)
     )
     write_private(identity.key, content)
 

@@ -117,7 +117,7 @@ def _hint(name: str, texts: Sequence[str], rows: int) -> str:
 def class_refusal(name: str, labels: Values) -> str | None:
     """Why the values of a label are not published as classes unasked, with what to do; None if they are."""
     distinct = set(labels.tolist())
-    fractions = any(isinstance(value, float) and value != int(value) for value in distinct if _finite(value))
+    fractions = any(isinstance(v, float) and np.isfinite(v) and v != int(v) for v in distinct)
     if not fractions and len(distinct) <= MOST_CLASSES:
         return None
     reason = "has fractions" if fractions else f"has {len(distinct):,} different values"
@@ -126,10 +126,6 @@ def class_refusal(name: str, labels: Values) -> str | None:
         f"be estimated, say --regression (in Python hedgerow.DecisionTreeRegressor); if they are classes, insist with "
         f"--category '{name}' or a schema that lists them"
     )
-
-
-def _finite(value: Any) -> bool:
-    return not isinstance(value, float) or bool(np.isfinite(value))
 
 
 def key_warning(name: str, values: Values) -> str:

@@ -31,11 +31,6 @@ class Proposal:
     largest_error: float
 
 
-def _wide(values: Values) -> Values:
-    """Whole numbers in a type in which nothing here overflows."""
-    return values.astype(object) if values.dtype == np.uint64 else values.astype(np.int64)
-
-
 def _scaled(values: Values, decimals: int) -> Values:
     """v·10^decimals of floating-point numbers, not rounded."""
     with np.errstate(over="ignore"):
@@ -45,7 +40,7 @@ def _scaled(values: Values, decimals: int) -> Values:
 def _whole(values: Values, decimals: int) -> Values:
     """v·10^decimals rounded to whole numbers, as Python's where 64 bits could be exceeded."""
     if values.dtype.kind != "f":
-        numbers = _wide(values)
+        numbers = values.astype(object if values.dtype == np.uint64 else np.int64)
         if decimals == 0:
             return numbers
         unit = 10 ** abs(decimals)

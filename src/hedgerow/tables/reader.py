@@ -308,10 +308,7 @@ class _CsvFile:
             return pa.csv.read_csv(
                 pa.BufferReader(self.raw),
                 read_options=pa.csv.ReadOptions(
-                    column_names=self.names,
-                    skip_rows=int(self.reading.header),
-                    block_size=1 << 24,
-                    use_threads=threads,
+                    column_names=self.names, skip_rows=int(self.reading.header), block_size=1 << 24, use_threads=threads
                 ),
                 parse_options=pa.csv.ParseOptions(delimiter=self.separator, invalid_row_handler=refuse),
                 convert_options=pa.csv.ConvertOptions(

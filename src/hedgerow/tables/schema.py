@@ -244,7 +244,8 @@ def _merged(a: Column, b: Column) -> Column:
     if a.kind == "date":
         unit = max(a.unit, b.unit, key=UNITS.index)
         signed = a.signed or b.signed
-        sizes = [c.bits - c.signed + _finer_bits(c.unit, unit) for c in (a, b)]
+        # As many bits more as the finer unit wants.
+        sizes = [c.bits - c.signed + (MICROSECONDS[c.unit] // MICROSECONDS[unit] - 1).bit_length() for c in (a, b)]
         return Column(a.name, "date", bits=max(sizes) + signed, signed=signed, missing=missing, unit=unit)
     decimals, signed = max(a.decimals, b.decimals), a.signed or b.signed
     # A value below 2^k has at most k bits more for every factor of two in the power of ten it is scaled by.
@@ -259,11 +260,6 @@ def sorted_classes(values: Iterable[Any]) -> list[Any]:
         return sorted(found)
     except TypeError:
         return sorted(map(str, found))
-
-
-def _finer_bits(unit: str, finer: str) -> int:
-    """How many bits more a date needs in a finer unit."""
-    return (MICROSECONDS[unit] // MICROSECONDS[finer] - 1).bit_length()
 
 
 def check_names(names: Sequence[str]) -> None:

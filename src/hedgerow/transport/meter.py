@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
@@ -62,11 +62,3 @@ class Meter:
     def below(self, prefix: str) -> Spending:
         """Sum over the steps whose path starts with ``prefix``."""
         return sum((s for name, s in self.steps.items() if name.startswith(prefix)), Spending())
-
-    def by_depth(self, depth: int) -> Iterator[tuple[str, Spending]]:
-        """Spending grouped by the first ``depth`` names of the step path, in order of first use."""
-        grouped: dict[str, Spending] = {}
-        for name, spending in self.steps.items():
-            key = "/".join(name.split("/")[:depth])
-            grouped[key] = grouped.get(key, Spending()) + spending
-        yield from grouped.items()

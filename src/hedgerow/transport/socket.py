@@ -261,12 +261,7 @@ def _dial(
 
 
 def _accept_all(
-    party: int,
-    server: Acceptor,
-    awaited: set[int],
-    identity: Identity | None,
-    agreement: SessionTerms,
-    deadline: float,
+    party: int, server: Acceptor, awaited: set[int], identity: Identity | None, agreement: SessionTerms, deadline: float
 ) -> dict[int, socket.socket]:
     """Accept until all awaited parties have shown themselves.
 

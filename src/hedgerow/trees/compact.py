@@ -15,23 +15,13 @@ def place_ring(count: int) -> Ring:
     return RING16 if count <= 1 << RING16.bits else RING32
 
 
-def compact(
-    ctx: Context,
-    kept: Bits,
-    count: int,
-    columns: Sequence[Numbers],
-    length: int,
-) -> list[Numbers]:
+def compact(ctx: Context, kept: Bits, count: int, columns: Sequence[Numbers], length: int) -> list[Numbers]:
     """The flagged items of every column at the front, in order, cut to ``length``."""
     return compact_tables(ctx, [kept], count, [columns], [length])[0]
 
 
 def compact_tables(
-    ctx: Context,
-    kept: Sequence[Bits],
-    count: int,
-    tables: Sequence[Sequence[Numbers]],
-    lengths: Sequence[int],
+    ctx: Context, kept: Sequence[Bits], count: int, tables: Sequence[Sequence[Numbers]], lengths: Sequence[int]
 ) -> list[list[Numbers]]:
     """:func:`compact` of several tables of ``count`` items with their own flags, in the same rounds."""
     found = []

@@ -16,12 +16,7 @@ ONE_HOT_NODES = 64
 
 
 def lookup(
-    ctx: Context,
-    numbers: Numbers,
-    columns: Sequence[Numbers],
-    rows: Numbers,
-    bits: int,
-    one_hot: bool | None = None,
+    ctx: Context, numbers: Numbers, columns: Sequence[Numbers], rows: Numbers, bits: int, one_hot: bool | None = None
 ) -> list[Numbers]:
     """For every row the columns of the node with the row's number.
 
@@ -33,13 +28,7 @@ def lookup(
     return (_compared if one_hot else _sorted)(ctx, numbers, columns, rows, bits)
 
 
-def _compared(
-    ctx: Context,
-    numbers: Numbers,
-    columns: Sequence[Numbers],
-    rows: Numbers,
-    bits: int,
-) -> list[Numbers]:
+def _compared(ctx: Context, numbers: Numbers, columns: Sequence[Numbers], rows: Numbers, bits: int) -> list[Numbers]:
     """A bit for every pair of a node and a row, then the sum of bits times columns."""
     nodes, count, length = len(numbers), len(rows), padded(len(rows))
     wanted = Numbers.concatenate([rows.pad(length)] * nodes)
@@ -49,13 +38,7 @@ def _compared(
     return [column[:count] for column in found]
 
 
-def _sorted(
-    ctx: Context,
-    numbers: Numbers,
-    columns: Sequence[Numbers],
-    rows: Numbers,
-    bits: int,
-) -> list[Numbers]:
+def _sorted(ctx: Context, numbers: Numbers, columns: Sequence[Numbers], rows: Numbers, bits: int) -> list[Numbers]:
     """Nodes in order hold differences to the node before; sorted among the rows, prefix sums give every row its node's.
 
     Sorting is stable and nodes come first in the joint vector, so every node stands before the rows at it.

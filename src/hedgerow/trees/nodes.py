@@ -69,13 +69,7 @@ class Nodes:
         return mpc.bit_and(ctx.step("inside"), after, mpc.bit_not(ctx, self.flags))
 
     def split(
-        self,
-        ctx: Context,
-        layer: int,
-        true: Bits,
-        false_start: Bits,
-        rows_true: Numbers,
-        sums_true: Sequence[Numbers],
+        self, ctx: Context, layer: int, true: Bits, false_start: Bits, rows_true: Numbers, sums_true: Sequence[Numbers]
     ) -> tuple[Nodes, Numbers]:
         """The next layer's nodes, and per place the number of true rows in earlier nodes.
 

@@ -122,12 +122,7 @@ def rows_passing(ctx: Context, views: Sequence[View], results: Bits, ring: Ring)
 
 
 def partition(
-    ctx: Context,
-    views: Sequence[View],
-    nodes: Nodes,
-    rows_true: Numbers,
-    true_rows_before: Numbers,
-    passes: Numbers,
+    ctx: Context, views: Sequence[View], nodes: Nodes, rows_true: Numbers, true_rows_before: Numbers, passes: Numbers
 ) -> list[Numbers]:
     """New permutations: in every node the rows that pass come first, each side in its old order.
 

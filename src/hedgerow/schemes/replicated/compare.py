@@ -136,11 +136,7 @@ def opened_top_bit_cost(count: int, bits: int) -> Cost:
 
 
 def product_sign(
-    ctx: Context,
-    xs: Sequence[Numbers],
-    ys: Sequence[Numbers],
-    bits: int,
-    plus: Numbers | None = None,
+    ctx: Context, xs: Sequence[Numbers], ys: Sequence[Numbers], bits: int, plus: Numbers | None = None
 ) -> Bits:
     """:func:`top_bit` of the inner product ``sum of xs[t] * ys[t]`` (plus a number), which is never shared itself.
 

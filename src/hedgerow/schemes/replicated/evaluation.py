@@ -274,12 +274,7 @@ class Evaluation:
                 clear_padding(half, self.blocks.count)
         others = [np.empty_like(halves[0]), np.empty_like(halves[1])]
         own = [np.empty((count, widths[OWN]), np.uint64) for _ in range(2)]
-        ctx.exchange(
-            to_left=halves,
-            to_right=halves,
-            from_right=[own[0], others[0]],
-            from_left=[others[1], own[1]],
-        )
+        ctx.exchange(to_left=halves, to_right=halves, from_right=[own[0], others[0]], from_left=[others[1], own[1]])
         opened = [own[0] ^ own[1], halves[0] ^ others[0], halves[1] ^ others[1]]
         out: Words = np.empty((count, sum(widths)), np.uint64)
         for words, part in zip(self.dealing.words, opened, strict=True):

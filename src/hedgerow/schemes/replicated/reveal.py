@@ -30,18 +30,3 @@ def reveal_bits(ctx: Context, x: Bits) -> Steps[Words]:
     opened: Words = x.left ^ x.right ^ missing
     clear_padding(opened, x.count)
     return opened
-
-
-@Protocol
-def reveal_to(ctx: Context, x: Numbers, receiver: int) -> Steps[Words | None]:
-    """Open a vector to one party only; the others get ``None``.
-
-    Cost: 1 round, one element per item, sent by the receiver's left neighbour.
-    Reveals: exactly x, to the receiver.
-    """
-    if ctx.party == receiver:
-        missing = x.ring.empty(len(x))
-        yield Round(from_left=[missing])
-        return x.ring.add(x.ring.add(x.left, x.right), missing)
-    yield Round(to_right=[np.ascontiguousarray(x.left)] if ctx.transport.right == receiver else [])
-    return None

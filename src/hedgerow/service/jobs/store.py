@@ -38,12 +38,7 @@ class JobStore:
             return True
 
     def end(
-        self,
-        identifier: str,
-        event: Event,
-        reason: str | None,
-        only: Sequence[State] = OPEN,
-        opened: bool = False,
+        self, identifier: str, event: Event, reason: str | None, only: Sequence[State] = OPEN, opened: bool = False
     ) -> None:
         """A job is over; whatever it wrote is removed unless it is done. ``opened`` says that it told something all
         the same."""

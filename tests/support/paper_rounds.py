@@ -1,7 +1,7 @@
 """Rounds of the paper's algorithms in its own cost model, as formulas; tests compare them with the counting box."""
 
-from ..trees.problem import Problem
-from .counting import ceil_log2, network_rounds, sort_rounds
+from hedgerow.paper.counting import ceil_log2, network_rounds, sort_rounds
+from hedgerow.trees.problem import Problem
 
 
 def group_sum_rounds(n: int) -> int:

@@ -4,9 +4,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine import Context
-from ..errors import PeerError, RunAborted
-from ..transport import MemoryNetwork, MemoryTransport, Network, Timeouts, Transport
+from hedgerow.engine import Context
+from hedgerow.errors import PeerError, RunAborted
+from hedgerow.transport import Network, Timeouts, Transport
+from support.memory import MemoryNetwork, MemoryTransport
 
 Program = Callable[..., Any]
 

@@ -4,9 +4,9 @@ import queue
 import time
 from collections.abc import Callable
 
-from ..errors import MalformedMessage, PeerTimeout, RunAborted
-from .base import PARTIES, LinkShaping, Message, Network, Timeouts, Transport, sleep_until
-from .frame import HEADER_BYTES, Header, Kind, check_data, data_header
+from hedgerow.errors import MalformedMessage, PeerTimeout, RunAborted
+from hedgerow.transport.base import PARTIES, LinkShaping, Message, Network, Timeouts, Transport, sleep_until
+from hedgerow.transport.frame import HEADER_BYTES, Header, Kind, check_data, data_header
 
 Frame = bytes
 Corrupter = Callable[[int, int, str, Frame], list[Frame]]
