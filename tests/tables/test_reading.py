@@ -527,6 +527,7 @@ def test_ctrl_c_in_a_notebook_leaves_it_usable():
     """A notebook sends the signal to its kernel alone, and goes on with the next cell."""
     code = """
 import os, signal, threading, time, numpy as np, hedgerow
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Ignored where the tests run in the background.
 x = np.random.default_rng(1).integers(0, 1000, (60_000, 6))
 model = hedgerow.DecisionTreeClassifier(max_depth=30)
 hedgerow.DecisionTreeClassifier(max_depth=1).fit(x[:50], x[:50, 0] % 2)
