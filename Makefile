@@ -32,7 +32,7 @@ lint: $(VENV)/ready
 
 # Three processes on two cores: tests wait for parties as often as they compute.
 test: lint
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-all: lint
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m '' --timeout=3600
@@ -40,7 +40,7 @@ test-all: lint
 # Branches that the everyday tests reach, those of party processes included and compiled kernels left out.
 coverage: $(VENV)/ready
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 4 --dist worksteal
+	$(BIN)/coverage run -m pytest -n 3 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

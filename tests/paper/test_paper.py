@@ -12,6 +12,7 @@ from hedgerow.paper import group
 from hedgerow.paper.baselines import abspoel_training, trivial_training
 from hedgerow.paper.counting import CountingBox
 from hedgerow.paper.replicated import ReplicatedBox
+from hedgerow.paper.shamir import ShamirBox
 from hedgerow.paper.training import decision_tree_training
 from hedgerow.reference.node import Leaf, Split, predict
 from hedgerow.reference.tree import train
@@ -42,20 +43,21 @@ def train_counting(x, y, h):
     return tree, box.tally, problem
 
 
-def on_both(program, *inputs):
-    """Run ``program(box, *private vectors)`` on the counting box and on three parties; both opened results."""
+def on_all(program, *inputs):
+    """Run ``program(box, *private vectors)`` on the counting box and, on both sharings, at three parties."""
     plain = CountingBox()
     clear = plain.dec(program(plain, *(plain.enc(np.array(values)) for values in inputs)))
-
-    def at_party(ctx, *shares):
-        box = ReplicatedBox(ctx)
-        vectors = [box.load(share, np.shape(values)) for share, values in zip(shares, inputs, strict=True)]
-        return box.dec(program(box, *vectors))
-
     shares = [split(np.array(values).reshape(-1), RING64) for values in inputs]
-    secure = ThreadParties().run(at_party, *shares)
-    assert all(np.array_equal(secure[0], other) for other in secure)
-    assert secure[0].tolist() == clear.tolist()
+    for kind in (ReplicatedBox, ShamirBox):
+
+        def at_party(ctx, *shares, kind=kind):
+            box = kind(ctx)
+            vectors = [box.load(share, np.shape(values)) for share, values in zip(shares, inputs, strict=True)]
+            return box.dec(program(box, *vectors))
+
+        secure = ThreadParties().run(at_party, *shares)
+        assert all(np.array_equal(secure[0], other) for other in secure)
+        assert secure[0].tolist() == clear.tolist(), kind
     return clear.tolist()
 
 
@@ -72,13 +74,13 @@ def test_the_papers_head_and_tail_example():
 
 
 def test_the_papers_table_of_group_wise_protocols():
-    assert on_both(lambda box, g, x: group.group_sum(g, x), FLAGS, VALUES) == [4, 4, 2, 7, 7, 7]
-    assert on_both(lambda box, g, x: group.group_prefix_sum(g, x), FLAGS, VALUES) == [3, 4, 2, 2, 5, 7]
+    assert on_all(lambda box, g, x: group.group_sum(g, x), FLAGS, VALUES) == [4, 4, 2, 7, 7, 7]
+    assert on_all(lambda box, g, x: group.group_prefix_sum(g, x), FLAGS, VALUES) == [3, 4, 2, 2, 5, 7]
 
     def maximum(box, g, x):
         return group.group_max(g, [x], lambda a, b: box.lt(a[0], b[0], 4))[0]
 
-    assert on_both(maximum, FLAGS, VALUES) == [3, 3, 2, 3, 3, 3]
+    assert on_all(maximum, FLAGS, VALUES) == [3, 3, 2, 3, 3, 3]
 
 
 def test_group_wise_protocols_on_random_groups():
@@ -89,40 +91,40 @@ def test_group_wise_protocols_on_random_groups():
         x, b = generator.integers(0, 9, n), generator.integers(0, 2, n)
         groups = [np.nonzero(np.cumsum(g) == k)[0] for k in range(1, g.sum() + 1)]
         of = {i: rows for rows in groups for i in rows}
-        assert on_both(lambda box, f, v: group.group_sum(f, v), g, x) == [int(x[of[i]].sum()) for i in range(n)]
+        assert on_all(lambda box, f, v: group.group_sum(f, v), g, x) == [int(x[of[i]].sum()) for i in range(n)]
         first = [int(b[i] and not b[[j for j in of[i] if j < i]].any()) for i in range(n)]
-        assert on_both(lambda box, f, v: group.group_first_one(f, v, 5), g, b) == first
+        assert on_all(lambda box, f, v: group.group_first_one(f, v, 5), g, b) == first
         same = [int(len(set(b[of[i]].tolist())) == 1) for i in range(n)]
-        assert on_both(lambda box, f, v: group.group_same(f, v, 5), g, b) == same
+        assert on_all(lambda box, f, v: group.group_same(f, v, 5), g, b) == same
 
         def best_place(box, f, v):
             places = box.enc(np.arange(v.n))
             return group.group_max(f, [v, places], lambda a, c: box.lt(a[0], c[0], 5))[1]
 
         winners = [int(of[i][np.argmax(x[of[i]])]) for i in range(n)]
-        assert on_both(best_place, g, x) == winners
+        assert on_all(best_place, g, x) == winners
 
 
 def test_derived_protocols():
     x, y = [3, 0, 7, 7], [1, 5, 7, 2]
-    assert on_both(lambda box, a, b: paper_box.private_max(a, b, 4), x, y) == [3, 5, 7, 7]
+    assert on_all(lambda box, a, b: paper_box.private_max(a, b, 4), x, y) == [3, 5, 7, 7]
     bits = [1, 0, 1, 0], [1, 1, 0, 0]
-    assert on_both(lambda box, a, b: paper_box.private_or(a, b), *bits) == [1, 1, 1, 0]
-    assert on_both(lambda box, a: ~a, bits[0]) == [0, 1, 0, 1]
-    assert on_both(lambda box, c, a, b: paper_box.if_else(c, a, b), bits[0], x, y) == [3, 5, 7, 2]
+    assert on_all(lambda box, a, b: paper_box.private_or(a, b), *bits) == [1, 1, 1, 0]
+    assert on_all(lambda box, a: ~a, bits[0]) == [0, 1, 0, 1]
+    assert on_all(lambda box, c, a, b: paper_box.if_else(c, a, b), bits[0], x, y) == [3, 5, 7, 2]
     for forward, backward in [
         (paper_box.prefix_sum, paper_box.prefix_sum_inv),
         (paper_box.prefix_sum_r, paper_box.prefix_sum_r_inv),
     ]:
-        assert on_both(lambda box, a, f=forward, b=backward: b(f(a)), x) == x
-    assert on_both(lambda box, a: paper_box.prefix_sum_r(a), x) == [17, 14, 14, 7]
-    assert on_both(lambda box, a, b: paper_box.sort([a], [3], [b])[0], x, y) == [5, 1, 7, 2]
+        assert on_all(lambda box, a, f=forward, b=backward: b(f(a)), x) == x
+    assert on_all(lambda box, a: paper_box.prefix_sum_r(a), x) == [17, 14, 14, 7]
+    assert on_all(lambda box, a, b: paper_box.sort([a], [3], [b])[0], x, y) == [5, 1, 7, 2]
 
     def best(box, p, q):
         numbers = box.enc(np.array([[10], [20], [30], [40], [50]]))
         return paper_box.vect_max((p, q), [numbers], 8)[0]
 
-    assert on_both(best, [[1], [2], [4], [6], [1]], [[2], [3], [6], [9], [5]]) == [20]
+    assert on_all(best, [[1], [2], [4], [6], [1]], [[2], [3], [6], [9], [5]]) == [20]
 
 
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)])

@@ -167,7 +167,7 @@ def test_nothing_secret_in_a_repr():
     from hedgerow.shares import RING64, split, split_bits
 
     share = split([123456789], RING64)[0]
-    assert repr(share) == "Numbers(1 items, 2^64)"
+    assert repr(share) == "Numbers(1 items, Ring(2^64))"
     assert repr(split_bits([1])[0]) == "Bits(1 rows of 1 bits)"
     contexts = ThreadParties().run(lambda ctx: (repr(ctx), repr(ctx.left_key)))
     assert contexts[2] == ("Context(party 2, step 'main')", "PairKey(hidden)")

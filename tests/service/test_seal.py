@@ -112,6 +112,7 @@ def test_what_gives_no_key_is_named(tmp_path, entry, problem):
         read_storage_keys(entry, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_party_keeps_everything_sealed_and_rotates_its_key(tmp_path):
     deployment = Deployment(tmp_path / "c")
     deployment.start()

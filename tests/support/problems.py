@@ -99,7 +99,8 @@ def counts_by_leaf(parts):
     return sorted(tuple(int(c[i]) for c in columns) for i in range(len(numbers)) if int(numbers[i]))
 
 
-def train_parties(parties, x, y, h, algorithm="paper"):
+def train_parties(parties, x, y, h, algorithm="paper", sharing="replicated"):
     values, labels, problem = check_table(x, y, h)
-    results = parties.run(run_train, TrainingTable.split(values, labels), [problem] * 3, [algorithm] * 3)
+    choices = [[choice] * 3 for choice in (problem, algorithm, "loopback", sharing)]
+    results = parties.run(run_train, TrainingTable.split(values, labels), *choices)
     return opened_columns([getattr(result, "result", result) for result in results])

@@ -59,7 +59,12 @@ def run_sort(ctx: Context, key: Numbers, bits: int, method: str) -> Numbers:
 
 
 def run_train(
-    ctx: Context, table: TrainingTable, problem: Problem, algorithm: str, network: str = "loopback"
+    ctx: Context,
+    table: TrainingTable,
+    problem: Problem,
+    algorithm: str,
+    network: str = "loopback",
+    sharing: str = "replicated",
 ) -> SharedTree:
     """Train a tree; its shares go back to their owner."""
-    return train_tree(ctx, table, problem, algorithm, NETWORKS[network])
+    return train_tree(ctx, table, problem, algorithm, NETWORKS[network], sharing=sharing)

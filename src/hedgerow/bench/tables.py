@@ -6,17 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .published import BASE, SECONDS
 from .report import RunFacts
 from .training import bench_train, random_table
 
-PAPER: dict[str, dict[int, float]] = {
-    "h": {1: 1.342, 2: 2.203, 5: 4.432, 10: 8.810, 20: 16.633, 50: 40.891},
-    "n": {10: 1.811, 100: 2.092, 1_000: 2.569, 10_000: 4.432, 100_000: 32.035},
-    "m": {1: 2.469, 2: 2.641, 5: 3.069, 10: 4.432, 20: 7.790, 50: 19.111, 100: 39.401},
-}
-"""Seconds of HIKC23's Tables 3 to 5: three servers with 2 × 8 cores each, 10 Gbit/s."""
-
-BASE = {"h": 5, "n": 10_000, "m": 10}
 NAMES = {"h": "height", "n": "rows", "m": "attributes"}
 
 
@@ -24,7 +17,7 @@ def run_tables(algorithm: str, repeat: int, limit: int = 100_000) -> dict[str, l
     """Measure every point of the three tables whose rows do not exceed ``limit``."""
     results: dict[str, list[dict[str, Any]]] = {}
     known: dict[tuple[int, int, int], RunFacts] = {}
-    for axis, points in PAPER.items():
+    for axis, points in SECONDS.items():
         results[axis] = []
         for value, published in points.items():
             shape = BASE | {axis: value}

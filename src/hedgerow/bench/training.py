@@ -8,12 +8,14 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..parties import PartyProcesses, PartyReport
+from ..parties.training import check_sharing
 from ..reference.tree import fast_rule, paper_rule, train
 from ..transport import NETWORKS, Spending
 from ..trees.opened import reconstruct_root
 from ..trees.problem import Problem, check_table
 from ..trees.table import TrainingTable
 from .programs import run_train
+from .published import published_seconds
 from .report import RunFacts, best
 
 RULES = {"fast": fast_rule, "paper": paper_rule}
@@ -70,12 +72,20 @@ def model_seconds(report: PartyReport, network: str) -> float | None:
 
 
 def bench_train(
-    table: Table, depth: int, algorithm: str, network: str = "loopback", bits: int | None = None, repeat: int = 1
+    table: Table,
+    depth: int,
+    algorithm: str,
+    network: str = "loopback",
+    bits: int | None = None,
+    repeat: int = 1,
+    sharing: str = "replicated",
 ) -> RunFacts:
     """Train on a table and compare the revealed tree with the plaintext twin's, node for node."""
     x, y, problem = check_table(*table, depth, bits)
+    check_sharing(sharing, algorithm, problem)
     with PartyProcesses(network=network) as parties:
-        return best([train_once(parties, x, y, problem, algorithm, network) for _ in range(repeat)])
+        runs = [train_once(parties, x, y, problem, algorithm, network, sharing=sharing) for _ in range(repeat)]
+        return best(runs)
 
 
 def train_once(
@@ -86,10 +96,11 @@ def train_once(
     algorithm: str,
     network: str = "loopback",
     depth: int = 3,
+    sharing: str = "replicated",
 ) -> RunFacts:
     """One run at running parties."""
     tables = TrainingTable.split(x, y)
-    reports = parties.run(run_train, tables, [problem] * 3, [algorithm] * 3, [network] * 3)
+    reports = parties.run(run_train, tables, [problem] * 3, [algorithm] * 3, [network] * 3, [sharing] * 3)
     tree = reconstruct_root([report.result for report in reports])
     matches = tree == train(x, y, problem.height, RULES[algorithm])
     steps = step_table(reports[0], depth)
@@ -98,6 +109,7 @@ def train_once(
         reports,
         matches,
         algorithm=algorithm,
+        sharing=sharing,
         rows=problem.rows,
         attrs=problem.attributes,
         depth=problem.height,
@@ -105,6 +117,7 @@ def train_once(
         matches_reference=matches,
         test_selection_seconds=round(selection, 4),
         model_seconds=model_seconds(reports[0], network),
+        paper_seconds=published_seconds(problem.rows, problem.attributes, problem.height),
         steps=steps,
     )
 

@@ -88,7 +88,7 @@ class Context:
     def zero_masks(self, ring: Ring, count: int) -> tuple[Words, Words]:
         """Two arrays whose difference is this party's summand of a sharing of zero."""
         shape = ring.shape(count)
-        return self.with_left(shape, ring.dtype), self.with_right(shape, ring.dtype)
+        return ring.uniform(self.with_left(shape, ring.dtype)), ring.uniform(self.with_right(shape, ring.dtype))
 
 
 def _confirm(transport: Transport, left_key: PairKey, right_key: PairKey) -> None:

@@ -32,6 +32,16 @@ def kernel(*signatures: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     return compiled
 
 
+def elementwise(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a module-level function of items into one of arrays, with NumPy's broadcasting."""
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        ufunc: Callable[..., Any] = numba.vectorize([signature], nopython=True, cache=True)(function)
+        return ufunc
+
+    return compiled
+
+
 def cache_directory() -> Path:
     """Where the machine code of exactly these sources lives (``HEDGEROW_CACHE_DIR`` moves it)."""
     base = os.environ.get("HEDGEROW_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

@@ -29,7 +29,7 @@ class Numbers:
         return len(self.left)
 
     def __repr__(self) -> str:
-        return f"Numbers({len(self)} items, 2^{self.ring.bits})"
+        return f"Numbers({len(self)} items, {self.ring!r})"
 
     def map(self, change: Callable[..., Words], *others: Numbers, ring: Ring | None = None) -> Numbers:
         """The same linear change of both summands; it gets this vector's summand and those of ``others``."""

@@ -84,13 +84,17 @@ class Ring:
         return self._words(word128.multiply_words, a, b)
 
     def prefix_sum(self, a: Words) -> Words:
-        """Running sums."""
+        """Running sums, along the last axis where items have one limb."""
         if self.bits != 128:
-            return np.cumsum(a, dtype=self.dtype)
+            return np.cumsum(a, axis=-1, dtype=self.dtype)
         out = self.empty(len(a))
         if len(a):
             word128.prefix_sum_words(np.ascontiguousarray(a), out)
         return out
+
+    def uniform(self, words: Words) -> Words:
+        """Uniform items from uniform words: every word is an item."""
+        return words
 
     def _words(self, kernel: Any, a: Words, b: Words) -> Words:
         if len(a) != len(b) and 1 not in (len(a), len(b)):

@@ -195,10 +195,14 @@ def is_zero(ctx: Context, x: Numbers, bits: int) -> Bits:
     Cost: :func:`equal_cost`. Reveals: nothing beyond shapes.
     """
     _check_bits(x.ring, bits, x.ring.bits)
-    chunks = Chunks.of(bits, False, len(x))
-    inputs = ChunkInputs(chunks, SharedOperand.of(Dealing.of(ctx, len(x)), x, bits, minus=1))
+    return zero_sum(ctx, SharedOperand.of(Dealing.of(ctx, len(x)), x, bits, minus=1), bits, len(x))
+
+
+def zero_sum(ctx: Context, operand: SumOperand, bits: int, count: int) -> Bits:
+    """Whether A + B is 0 modulo ``2**bits``, from an operand that has B - 1. Cost: :func:`equal_cost`."""
+    chunks = Chunks.of(bits, False, count)
     circuit, found = _pass_circuit(chunks)
-    evaluation = Evaluation(ctx, circuit, inputs, dealer_blocks(len(x)))
+    evaluation = Evaluation(ctx, circuit, ChunkInputs(chunks, operand), dealer_blocks(count))
     run(ctx, evaluation.steps())
     return evaluation.shared([found])
 

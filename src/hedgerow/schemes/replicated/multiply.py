@@ -15,7 +15,7 @@ def dot_cost(count: int, ring: Ring) -> Cost:
     return Cost.even(1, ring.nbytes * count)
 
 
-def _reshared(summand: Words, ring: Ring) -> Steps[Numbers]:
+def reshared(summand: Words, ring: Ring) -> Steps[Numbers]:
     """A share from one masked summand per party: each passes its own to the left."""
     incoming = np.empty_like(summand)
     yield Round(to_left=[summand], from_right=[incoming])
@@ -29,7 +29,7 @@ def dot(ctx: Context, xs: Sequence[Numbers], ys: Sequence[Numbers]) -> Steps[Num
     Paper: AFLNO16. Cost: :func:`dot_cost`. Reveals: nothing beyond shapes; the left neighbour receives a summand masked
     by a share of zero, half of which it does not know.
     """
-    return (yield from _reshared(dot_summands(ctx, xs, ys), xs[0].ring))
+    return (yield from reshared(dot_summands(ctx, xs, ys), xs[0].ring))
 
 
 def dot_summands(ctx: Context, xs: Sequence[Numbers], ys: Sequence[Numbers]) -> Words:
@@ -73,4 +73,4 @@ def inner_products(ctx: Context, x: Numbers, y: Numbers, rows: int) -> Steps[Num
     xl, xr, yl, yr = (side.reshape(rows, -1) for side in (x.left, x.right, y.left, y.right))
     products = xl @ (yl + yr).T + xr @ yl.T
     summand: Words = products.reshape(-1) + mask_left - mask_right
-    return (yield from _reshared(summand, x.ring))
+    return (yield from reshared(summand, x.ring))

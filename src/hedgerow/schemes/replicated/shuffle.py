@@ -6,7 +6,7 @@ masked by the key of the pair that hands it on. Undoing a shuffle is the same ch
 here speaks of the neighbour *ahead* and the one *behind*: right and left when shuffling, left and right when undoing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from ...engine import FREE, Context, Cost, Protocol, Round, Steps
 from ...errors import HedgerowError
 from ...kernels import permute
-from ...shares import Bytes, Numbers, Words
+from ...shares import FIELD61, Bytes, Numbers, Words
 
 Column = Numbers | Bytes
 SPARE_WORDS = 4
@@ -62,13 +62,15 @@ class _Chain:
 
     def mask_ahead(self, column: Column) -> Words:
         """The next mask shared with the neighbour ahead."""
-        draw = self.ctx.with_left if self.undo else self.ctx.with_right
-        return draw(column.left.shape, column.left.dtype)
+        return self._mask(column, self.ctx.with_left if self.undo else self.ctx.with_right)
 
     def mask_behind(self, column: Column) -> Words:
         """The next mask shared with the neighbour behind."""
-        draw = self.ctx.with_right if self.undo else self.ctx.with_left
-        return draw(column.left.shape, column.left.dtype)
+        return self._mask(column, self.ctx.with_right if self.undo else self.ctx.with_left)
+
+    def _mask(self, column: Column, draw: Callable[..., Words]) -> Words:
+        words = draw(column.left.shape, column.left.dtype)
+        return column.ring.uniform(words) if isinstance(column, Numbers) else words
 
     def behind(self, column: Column) -> Words:
         """The summand the neighbour behind holds too."""
@@ -93,6 +95,9 @@ def _gather(column: Column, x: Words, order: Words, mask: Words, negative: bool)
     out = np.empty_like(mask)
     if isinstance(column, Bytes):
         permute.gather_flipped(x, order, mask, out)
+    elif column.ring == FIELD61:
+        permute.gather(x, order, out)
+        return _minus(column, out, mask) if negative else _plus(column, out, mask)
     elif column.ring.bits == 128:
         permute.gather_masked_words(x, order, mask, negative, out)
     else:
