@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hedgerow import errors
 from hedgerow.kernels import field as kernels
 from hedgerow.oblivious.permutation import apply, unapply
-from hedgerow.parties.training import train_tree
+from hedgerow.parties.training import check_sharing, train_tree
 from hedgerow.protocols import shamir, top_bit
 from hedgerow.reference.tree import train
 from hedgerow.schemes.shamir.arithmetic import replicated
@@ -44,7 +44,9 @@ def test_the_field(pairs):
         assert found.tolist() == list(wanted)
     words = np.array([0, PRIME, PRIME + 1, 2 * PRIME, (1 << 64) - 1], np.uint64)
     assert kernels.reduced(words).tolist() == [int(word) % PRIME for word in words]
-    assert kernels.uniform(words).max() < PRIME
+    assert FIELD61.uniform(words[:1]).tolist() == [0]
+    with pytest.raises(RuntimeError, match="run again"):
+        FIELD61.uniform(words)
     assert FIELD61.decode_signed(FIELD61.encode(np.array([-1, 0, 5]))).tolist() == [-1, 0, 5]
 
 
@@ -203,6 +205,11 @@ def test_two_hundred_random_tables(seeds):
         assert shamir_tree(ThreadParties(), x, y, h) == train(x, y, h), seed
 
 
+def test_the_highest_tree():
+    x, y = np.arange(64)[None], np.arange(64) % 2
+    assert shamir_tree(ThreadParties(), x, y, 59) == train(x, y, 59)
+
+
 def test_real_tables_on_three_processes(processes):
     for (x, y), h in ((tables.iris_two_classes(), 4), (tables.breast_cancer(), 3)):
         assert shamir_tree(processes, x, y, h) == train(x, y, h)
@@ -247,9 +254,9 @@ def test_what_it_cannot_do_is_refused():
     ]:
         with pytest.raises(errors.InputError, match=message):
             ThreadParties().run(lambda ctx, t, a=algorithm, s=sharing: train_tree(ctx, t, problem, a, sharing=s), table)
-    wide = Problem(3, 1, 1, 59)
-    with pytest.raises(errors.ExactnessError, match="use the replicated sharing"):
-        ThreadParties().run(lambda ctx, t: train_tree(ctx, t, wide, "paper", sharing="shamir"), table)
+    for wide in (Problem(3, 1, 1, 59), Problem(3, 1, 60, 8), Problem(1_400_000, 1, 1, 8)):
+        with pytest.raises(errors.ExactnessError, match="use the replicated sharing"):
+            check_sharing("shamir", "paper", wide)
     assert "Points(2 items)" in repr(Points(np.zeros(2, np.uint64)))
 
 

@@ -12,9 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import bits, chunk, field, order, permute, product, ring, word128
+    from . import bits, chunk, field, logarithm, order, permute, product, ring, word128
 
-__all__ = ["bits", "chunk", "field", "order", "permute", "product", "ring", "word128"]
+__all__ = ["bits", "chunk", "field", "logarithm", "order", "permute", "product", "ring", "word128"]
 
 
 class _Waiting:

@@ -52,9 +52,8 @@ def reduced(word: Any) -> Any:
 
 @elementwise("u8(u8)")
 def uniform(word: Any) -> Any:
-    """A uniform word as an item: its low 61 bits, where the prime itself, which has a chance of 2^-61, is 0."""
-    low = word & PRIME
-    return np.uint64(0) if low == PRIME else low
+    """A uniform word's low 61 bits: a uniform item, unless it is the prime itself, which has a chance of 2^-61."""
+    return word & PRIME
 
 
 @kernel("void(u8[:,::1],u8[:,::1],u8[::1])")

@@ -26,11 +26,12 @@ MOST_BITS = shamir.MOST_BITS - 1
 
 def check_fits_field(problem: Problem) -> None:
     """Refuse a problem with numbers that the field cannot hold exactly."""
-    if problem.value_bits + 1 > MOST_BITS or problem.bounds.score_bits > MOST_BITS:
+    widest = max(problem.value_bits + 1, problem.bounds.score_bits, problem.height)
+    if widest > MOST_BITS:
         raise ExactnessError(
-            f"{problem.rows} rows and {problem.value_bits} bits of a value: the field of 2^61 - 1 elements holds "
-            f"numbers of {MOST_BITS} bits, so values may have {MOST_BITS - 1} and a table about 1.3 million rows; use "
-            "the replicated sharing"
+            f"{problem.rows} rows, {problem.value_bits} bits of a value and height {problem.height}: the field of "
+            f"2^61 - 1 elements holds numbers of {MOST_BITS} bits, so a tree may have height {MOST_BITS}, a value "
+            f"{MOST_BITS - 1} bits and a table about 1.3 million rows; use the replicated sharing"
         )
 
 

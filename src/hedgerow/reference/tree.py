@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .logarithm import PLACES, k_log_k_of
 from .node import Leaf, Node, Split
 
 Array = npt.NDArray[Any]
@@ -26,6 +27,8 @@ class Candidate:
     attribute: int
     place: int
     threshold: int
+    gain: int = 0
+    """By how much it lowers the entropy of its rows, where that is the criterion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class TwinRules:
     min_samples_leaf: int = 1
     min_impurity_decrease: Fraction = Fraction(0)
     places: int = 16
+    criterion: str = "gini"
 
 
 Rule = Callable[[Candidate], Any]
@@ -129,6 +133,8 @@ def _summands(labels: Array, mass: Array, rules: TwinRules) -> Array:
 def _worth(best: Candidate, labels: Array, mass: Array, rules: TwinRules, whole: int) -> bool:
     """Whether a split lowers the impurity enough; a regression tree's must lower the error."""
     sums, weight = _summands(labels, mass, rules).sum(axis=1), int(mass.sum())
+    if rules.criterion != "gini":
+        return best.gain >= rules.min_impurity_decrease * (whole << PLACES)
     gain = best.score - Fraction(int((sums * sums).sum()), weight)
     if rules.classes == 0 and gain == 0:
         return False
@@ -149,25 +155,50 @@ def best_split(
         sorted_values = values[attribute][order]
         places = np.nonzero(sorted_values[:-1] != sorted_values[1:])[0]
         places = places[(places + 1 >= least) & (len(labels) - places - 1 >= least)]
-        p, q = scores(summands[:, order], mass[order], places)
-        arrays.append((places, p, q, sorted_values, (p / q).astype(float)))
+        p, q, gains = scores(summands[:, order], mass[order], places, rules.criterion)
+        arrays.append((places, p, q, gains, sorted_values, (p / q).astype(float)))
     top = max((float(score.max()) for *_, score in arrays if len(score)), default=None)
     if top is None:
         return None
     candidates = []
-    for attribute, (places, p, q, sorted_values, score) in enumerate(arrays):
-        for k in np.nonzero(score >= top * (1 - 1e-9))[0]:
+    for attribute, (places, p, q, gains, sorted_values, score) in enumerate(arrays):
+        for k in np.nonzero(score >= top - 1e-9 * abs(top))[0]:
             place = int(places[k])
             threshold = int(sorted_values[place]) + int(sorted_values[place + 1])
-            candidates.append(Candidate(Fraction(int(p[k]), int(q[k])), attribute, place, threshold))
+            score_of_k = Fraction(int(p[k]), int(q[k]))
+            candidates.append(Candidate(score_of_k, attribute, place, threshold, int(gains[k])))
     return max(candidates, key=rule)
 
 
-def scores(summands: Array, mass: Array, places: Array) -> tuple[Array, Array]:
-    """Numerator and denominator of the modified Gini index (or of what the squared error loses) after each place."""
+SLACK = 64
+"""What a gain ratio's numerator is raised by, in units of 2^-32, so that none is below 0 where f is rounded down."""
+
+
+def scores(summands: Array, mass: Array, places: Array, criterion: str = "gini") -> tuple[Array, Array, Array]:
+    """Numerator and denominator of the score after each place, and what entropy gains; see :func:`entropy_scores`.
+
+    For Gini it is the modified Gini index (or what the squared error loses).
+    """
     sums, weight = summands.sum(axis=1)[:, None], int(mass.sum())
     left = np.cumsum(summands, axis=1)[:, places]
     u = np.cumsum(mass)[places].astype(object)
     w = weight - u
     right = sums - left
-    return w * (left * left).sum(axis=0) + u * (right * right).sum(axis=0), u * w
+    if criterion != "gini":
+        return entropy_scores(left, right, u, w, criterion)
+    p = w * (left * left).sum(axis=0) + u * (right * right).sum(axis=0)
+    return p, u * w, np.zeros_like(p)
+
+
+def entropy_scores(left: Array, right: Array, u: Array, w: Array, criterion: str) -> tuple[Array, Array, Array]:
+    """With f(k) = k·log2 k the entropy of both sides is f(u) + f(w) - Σf(u_c) - Σf(w_c), the lower the better.
+
+    A gain ratio divides what that gains, raised by :data:`SLACK`, by the entropy of the split, f(s) - f(u) - f(w).
+    """
+    split = k_log_k_of(u) + k_log_k_of(w)
+    score = k_log_k_of(left).sum(axis=0) + k_log_k_of(right).sum(axis=0) - split
+    whole = k_log_k_of(u + w)
+    gain = score - (k_log_k_of(left + right).sum(axis=0) - whole)
+    if criterion == "entropy":
+        return score, np.ones_like(score), gain
+    return gain + SLACK, whole - split, gain

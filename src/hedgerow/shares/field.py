@@ -16,16 +16,16 @@ PRIME = (1 << 61) - 1
 
 @dataclass(frozen=True, slots=True)
 class PrimeField(Ring):
-    """A ring whose size is not a power of two: items are below the prime. Replicated sharings and shuffles work in it
-    as in the others; what looks at bits does not."""
+    """A ring whose size is not a power of two: items are below the prime. Linear moves, shares of zero and shuffles
+    work in it as in the others; products and what looks at bits do not (see :mod:`hedgerow.schemes.shamir`)."""
 
     def encode(self, values: Any) -> Words:
-        """Whole numbers of less than 60 bits; a negative v stands for the prime less -v."""
+        """Whole numbers modulo the prime; a negative v stands for the prime less -v."""
         array = np.asarray(values)
         if array.dtype == np.uint64:
             return np.ascontiguousarray(kernels.reduced(array))
-        signed = array.astype(np.int64)
-        return np.ascontiguousarray(np.where(signed < 0, signed + PRIME, signed).astype(np.uint64))
+        signed = array.astype(np.int64) % PRIME
+        return np.ascontiguousarray(signed.astype(np.uint64))
 
     def decode(self, words: Words) -> npt.NDArray[Any]:
         """Items as they are."""
@@ -59,8 +59,10 @@ class PrimeField(Ring):
         return out
 
     def uniform(self, words: Words) -> Words:
-        """Uniform items from uniform words, up to a distance of 2^-61 each."""
+        """Uniform items from uniform words. A word in 2^61 has none; then the run ends, whatever the data."""
         found: Words = kernels.uniform(words)
+        if (found == PRIME).any():
+            raise RuntimeError("a mask was drawn that the field does not have, which has a chance of 2^-61: run again")
         return found
 
     def __repr__(self) -> str:

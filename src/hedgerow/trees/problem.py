@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import ExactnessError, InputError
 from ..reference.tree import TwinRules, tested_categories
 from ..tables.schema import MAX_CATEGORIES, MAX_CLASSES
-from .criteria.bounds import ScoreBounds
+from .criteria.bounds import EntropyBounds, ScoreBounds
 from .widths import Widths
 
 MAX_HEIGHT = 62
@@ -20,6 +20,8 @@ MAX_VALUE_BITS = 62
 MAX_TARGET_BITS = 40
 MAX_WEIGHT_BITS = 16
 DECIMAL = r"[0-9]{1,99}(\.[0-9]{1,99})?"
+CRITERIA = ("gini", "entropy", "gain_ratio")
+"""What a split of classes is judged by; numbers are estimated by the squared error whatever it says."""
 MEAN_PLACES = 16
 """Binary places of a leaf's mean."""
 
@@ -43,7 +45,8 @@ class Problem:
     ``weight_bits`` are those of a row's secret weight, 0 if every row weighs one; ``class_weights`` are public factors
     of them, one per class, or empty. ``categories`` has, per attribute, the length of its list of categories, 0 for a
     number; empty if all are numbers. The other three are the rules that end growth before the height does;
-    ``min_impurity_decrease`` is a decimal number as text, so that it is exact.
+    ``min_impurity_decrease`` is a decimal number as text, so that it is exact. ``criterion`` is one of
+    :data:`CRITERIA`.
     """
 
     rows: int
@@ -58,6 +61,7 @@ class Problem:
     min_samples_leaf: int = 1
     min_impurity_decrease: str = "0"
     class_weights: tuple[int, ...] = ()
+    criterion: str = "gini"
 
     def __post_init__(self) -> None:
         if self.rows < 1:
@@ -98,6 +102,10 @@ class Problem:
 
     def _check_rules(self) -> None:
         """Refuse rules that make no sense."""
+        if self.criterion not in CRITERIA:
+            raise InputError(f"unknown criterion '{self.criterion}'; choose one of {', '.join(CRITERIA)}")
+        if self.regression and self.criterion != "gini":
+            raise InputError(f"criterion '{self.criterion}' needs classes; a number is estimated by the squared error")
         if self.min_samples_split < 2:
             raise InputError(f"min_samples_split must be at least 2, not {self.min_samples_split}")
         if self.min_samples_leaf < 1:
@@ -147,6 +155,11 @@ class Problem:
         return self.regression or self.least_decrease > 0
 
     @property
+    def needs_gain(self) -> bool:
+        """Whether what a split gains matters, not only which one gains most: entropy looks up more then."""
+        return self.checks_gain or self.criterion == "gain_ratio"
+
+    @property
     def features(self) -> list[Feature]:
         """What can be tested: every number, and of every category whether it is the row's."""
         return _features(self.attributes, self.categories)
@@ -169,12 +182,19 @@ class Problem:
     @property
     def bounds(self) -> ScoreBounds:
         """How large scores can become."""
-        return ScoreBounds(self)
+        return ScoreBounds(self) if self.criterion == "gini" else EntropyBounds(self)
 
     @property
     def twin_rules(self) -> TwinRules:
         """What the plaintext twin must know of it."""
-        return TwinRules(self.classes, self.min_samples_split, self.min_samples_leaf, self.least_decrease, MEAN_PLACES)
+        return TwinRules(
+            self.classes,
+            self.min_samples_split,
+            self.min_samples_leaf,
+            self.least_decrease,
+            MEAN_PLACES,
+            self.criterion,
+        )
 
     def layer_length(self, layer: int) -> int:
         """The length of the vectors of a layer: min(n, 2^k)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import ExactnessError
+from ...reference.logarithm import PLACES, k_log_k
 from ...shares import RING64, RING128, Ring
 
 if TYPE_CHECKING:
@@ -93,3 +94,65 @@ class ScoreBounds:
     def gain_factor(self) -> int:
         """How many times p/q - Σs_c²/s the impurity falls: with two classes only one of them is summed."""
         return 2 if self.problem.classes == 2 and not self.problem.weighted else 1
+
+
+MOST_LOGARITHMS = 1 << 22
+"""The largest total weight for which there is a table of f(k) = k·log2 k."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBounds(ScoreBounds):
+    """Bounds of entropy and gain ratio, whose scores are sums of f(k) = k·log2 k with 32 binary places.
+
+    All of them are between minus and plus f(W), for a total weight W; a few units are lost where f is rounded down.
+    """
+
+    def check(self) -> None:
+        """Refuse what has no table, or would not fit the widest ring."""
+        problem = self.problem
+        if problem.mass_bound > MOST_LOGARITHMS:
+            raise ExactnessError(
+                f"{problem.rows} rows of weights up to {problem.heaviest}: criterion '{problem.criterion}' has "
+                f"logarithms for a total weight of at most {MOST_LOGARITHMS:,}; use smaller weights, fewer rows or "
+                "criterion 'gini'"
+            )
+        if problem.checks_gain and self.gain_bits > 126:
+            raise ExactnessError(
+                f"min_impurity_decrease {problem.min_impurity_decrease} has too many decimals for {problem.rows} rows"
+            )
+
+    @property
+    def largest(self) -> int:
+        """f(W), rounded up."""
+        return k_log_k(self.problem.mass_bound) + 1
+
+    @property
+    def offset(self) -> int:
+        """What makes entropy scores positive, which are at most a few units above 0."""
+        return 1 << self.largest.bit_length()
+
+    @property
+    def score_bound(self) -> int:
+        """The largest score's numerator."""
+        return self.offset + 2 * self.problem.classes
+
+    @property
+    def score_ring(self) -> Ring:
+        """Scores always fit."""
+        return RING64
+
+    @property
+    def cross_bits(self) -> int:
+        """Entropy has no denominator; a gain ratio has one below f(W)."""
+        return self.score_bits if self.problem.criterion == "entropy" else 2 * self.score_bits
+
+    @property
+    def gain_bits(self) -> int:
+        """Bits of the two sides of the check that a split lowers the impurity enough."""
+        least, weight = self.problem.least_decrease, self.problem.mass_bound
+        return max(1, least.denominator * self.score_bound, least.numerator * weight << PLACES).bit_length()
+
+    @property
+    def gain_ring(self) -> Ring:
+        """The ring of that check."""
+        return RING64 if self.gain_bits + 2 <= RING64.bits else RING128

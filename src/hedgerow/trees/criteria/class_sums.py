@@ -46,12 +46,18 @@ def several_sums(ctx: Context, problem: Problem, table: TrainingTable) -> ClassS
         product = mpc.multiply(ctx.step("weigh"), table.y, table.weights)
         columns = mpc.widen_many(ctx.step("widen"), [product, table.weights], problem.bounds.score_ring)
         return WeightedTargets(problem, columns)
+    kind = WeightedClasses if problem.weighted else ClassSums
+    return kind(problem, class_columns(ctx, problem, table))
+
+
+def class_columns(ctx: Context, problem: Problem, table: TrainingTable) -> Sequence[mpc.Column]:
+    """What rows add to sums of classes: bits of all but the last class, or weights in the column of a row's class."""
     length, others = padded(problem.rows), problem.classes - 1
     codes = mpc.public(ctx, np.repeat(np.arange(others, dtype=np.uint64), length), RING64)
     labels = Numbers.concatenate([table.y.pad(length)] * others) - codes
     rows = mpc.is_zero(ctx.step("class"), labels, others.bit_length()).cut(others)
     if not problem.weighted:
-        return ClassSums(problem, [rows.some_rows(k, k + 8).to_bytes(problem.rows) for k in range(0, others, 8)])
+        return [rows.some_rows(k, k + 8).to_bytes(problem.rows) for k in range(0, others, 8)]
     # The last class is none of the others, so that whatever a label says, a row has one class.
     hits = Bits.end_to_end([rows, mpc.bit_not(ctx, rows.any_row())])
     if table.weights is None:
@@ -61,7 +67,7 @@ def several_sums(ctx: Context, problem: Problem, table: TrainingTable) -> ClassS
         (flat,) = mpc.multiply_bit(ctx.step("weigh"), hits, [weights])
     factors = problem.class_weights or (1,) * problem.classes
     by_class = zip(flat.pieces(length, problem.rows), factors, strict=True)
-    return WeightedClasses(problem, [column.scale(factor) for column, factor in by_class])
+    return [column.scale(factor) for column, factor in by_class]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,11 @@ class ClassSums(Criterion):
     """Many classes, every row of weight one. ``columns`` have a bit for each class but the last."""
 
     needs_last_order = True
+
+    @property
+    def sums_of_a_feature(self) -> int:
+        """How many numbers a feature has at a place, for the size of blocks."""
+        return self.problem.classes
 
     def __init__(self, problem: Problem, columns: Sequence[mpc.Column]) -> None:
         self.problem, self.bounds, self.columns = problem, problem.bounds, columns
@@ -138,7 +149,7 @@ class ClassSums(Criterion):
         problem, state = self.problem, self.state
         length, rows_so_far = state.nodes.length, state.nodes.rows_so_far(ctx)
         keys: list[list[Numbers]] = []
-        for start, stop in feature_blocks(problem):
+        for start, stop in feature_blocks(problem, self.sums_of_a_feature):
             keys += self._scores(ctx.step("scores"), views[start:stop], rows_so_far)
         contenders = [
             Contender(key, feature_rows(ctx, j + 1, problem.feature_bits, length), valid.row(j))
@@ -146,10 +157,13 @@ class ClassSums(Criterion):
         ]
         best = tournament(ctx.step("tournament"), contenders, self._less)
         found = PlaceWinners(best.keys[0], self._denominator(ctx, best, rows_so_far), best.feature, best.valid, [])
-        if not problem.checks_gain:
-            return found
-        mass = state.mass.narrow(RING64)
-        return require_gain(ctx.step("worth"), problem, found, mass, state.squares, self._whole(ctx, length))
+        return self._worth(ctx.step("worth"), found) if problem.checks_gain else found
+
+    def _worth(self, ctx: Context, found: PlaceWinners) -> PlaceWinners:
+        """Only candidates that lower the impurity enough."""
+        state = self.state
+        whole = self._whole(ctx, state.nodes.length)
+        return require_gain(ctx, self.problem, found, state.mass.narrow(RING64), state.squares, whole)
 
     def _scores(self, ctx: Context, views: Sequence[View], rows_so_far: Numbers) -> list[list[Numbers]]:
         """For every view the keys of its places."""
@@ -235,10 +249,10 @@ class WeightedTargets(WeightedClasses):
         return SharedLeaves(number, mean(ctx.step("mean"), weight, total, self.problem), [weight, total])
 
 
-def feature_blocks(problem: Problem) -> list[tuple[int, int]]:
-    """The features in pieces whose sums are worked on at a time."""
+def feature_blocks(problem: Problem, sums: int) -> list[tuple[int, int]]:
+    """The features in pieces whose sums, so many of each at a place, are worked on at a time."""
     count = len(problem.features)
-    size = max(1, FEATURE_BLOCK // (padded(problem.rows) * max(1, problem.classes)))
+    size = max(1, FEATURE_BLOCK // (padded(problem.rows) * max(1, sums)))
     return [(start, min(count, start + size)) for start in range(0, count, size)]
 
 
@@ -290,7 +304,7 @@ class ClassSumsCost(CriterionCost):
     def choose(self) -> Cost:
         """Scores of all features at all places, a tournament, the check of the gain."""
         weighted, cost = self.problem.weighted, FREE
-        for start, stop in feature_blocks(self.problem):
+        for start, stop in feature_blocks(self.problem, self.problem.classes):
             count = (stop - start) * self.length
             cost += self._numbers(stop - start) + mpc.dot_cost(2 * count, self.ring) + mpc.dot_cost(count, self.ring)
             cost += mpc.dot_cost(count, RING64) if weighted else FREE
