@@ -8,19 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from hedgerow.cli.main import app
-from hedgerow.estimators import TrainingRules, prepare
-from hedgerow.tables import Reading, read_table
-from hedgerow.tables.frame import PlainTable
+from hedgerow.estimators import TrainingRules
+from hedgerow.tables import read_table
 from support import problems, tables
-
-
-def prepared_table(path, target, wish, header=True, ignore=()):
-    """A file as ``hedgerow train`` prepares it: columns of text are categories."""
-    table = read_table(path, Reading(header))
-    names = [name for name in table.names if name != target and name not in ignore]
-    text = [name for name in names if table.is_text(name)]
-    columns = [table.attribute(name, name in text) for name in names]
-    return prepare(PlainTable(names, columns, categorical=text), target, table.column(target), wish)
+from support.problems import prepared_table
 
 
 def check(prepared, processes):

@@ -3,9 +3,12 @@
 import numpy as np
 
 from hedgerow.bench.programs import run_train
+from hedgerow.estimators import prepare
 from hedgerow.parties.training import train_tree
 from hedgerow.reference.tree import expand, fast_rule, train
 from hedgerow.shares import reconstruct
+from hedgerow.tables import Reading, read_table
+from hedgerow.tables.frame import PlainTable
 from hedgerow.trees.opened import opened_columns, reconstruct_root
 from hedgerow.trees.problem import Problem, check_table
 from hedgerow.trees.table import TrainingTable
@@ -104,3 +107,12 @@ def train_parties(parties, x, y, h, algorithm="paper", sharing="replicated"):
     choices = [[choice] * 3 for choice in (problem, algorithm, "loopback", sharing)]
     results = parties.run(run_train, TrainingTable.split(values, labels), *choices)
     return opened_columns([getattr(result, "result", result) for result in results])
+
+
+def prepared_table(path, target, wish, header=True, ignore=()):
+    """A file as ``hedgerow train`` prepares it: columns of text are categories."""
+    table = read_table(path, Reading(header))
+    names = [name for name in table.names if name != target and name not in ignore]
+    text = [name for name in names if table.is_text(name)]
+    columns = [table.attribute(name, name in text) for name in names]
+    return prepare(PlainTable(names, columns, categorical=text), target, table.column(target), wish)

@@ -1,5 +1,6 @@
 """Benchmarks of training on three real processes."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,11 @@ def bench_train(
     bits: int | None = None,
     repeat: int = 1,
     sharing: str = "replicated",
+    criterion: str = "gini",
 ) -> RunFacts:
     """Train on a table and compare the revealed tree with the plaintext twin's, node for node."""
     x, y, problem = check_table(*table, depth, bits)
+    problem = replace(problem, criterion=criterion)
     check_sharing(sharing, algorithm, problem)
     with PartyProcesses(network=network) as parties:
         runs = [train_once(parties, x, y, problem, algorithm, network, sharing=sharing) for _ in range(repeat)]
@@ -102,7 +105,7 @@ def train_once(
     tables = TrainingTable.split(x, y)
     reports = parties.run(run_train, tables, [problem] * 3, [algorithm] * 3, [network] * 3, [sharing] * 3)
     tree = reconstruct_root([report.result for report in reports])
-    matches = tree == train(x, y, problem.height, RULES[algorithm])
+    matches = tree == train(x, y, problem.height, RULES[algorithm], problem.twin_rules)
     steps = step_table(reports[0], depth)
     selection = sum(step["seconds"] for name, step in steps.items() if name.split("/")[1] == "test_selection")
     return RunFacts.of(
@@ -110,6 +113,7 @@ def train_once(
         matches,
         algorithm=algorithm,
         sharing=sharing,
+        criterion=problem.criterion,
         rows=problem.rows,
         attrs=problem.attributes,
         depth=problem.height,
@@ -117,7 +121,7 @@ def train_once(
         matches_reference=matches,
         test_selection_seconds=round(selection, 4),
         model_seconds=model_seconds(reports[0], network),
-        paper_seconds=published_seconds(problem.rows, problem.attributes, problem.height),
+        paper_seconds=published_seconds(problem) if problem.criterion == "gini" else None,
         steps=steps,
     )
 

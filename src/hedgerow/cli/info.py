@@ -40,6 +40,7 @@ def _model(directory: Path) -> dict[str, Any]:
     return {
         "model": facts.identity,
         "algorithm": facts.algorithm,
+        **({} if facts.problem.regression else {"criterion": facts.problem.criterion}),
         "rows": facts.problem.rows,
         "height": facts.problem.height,
         "bits_of_a_value": facts.problem.value_bits,

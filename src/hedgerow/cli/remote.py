@@ -11,7 +11,7 @@ from .. import tables
 from ..errors import InputError
 from . import reading, screen, tools
 from .party import show_datasets, show_jobs
-from .train import ClassWeights, LeastDecrease, LeastSplit, class_weights
+from .train import ClassWeights, CriterionName, LeastDecrease, LeastSplit, class_weights
 
 ConsortiumFile = Annotated[Path, typer.Option(help="consortium.toml; by default your identity lies beside it.")]
 IdentityDirectory = Annotated[Path | None, typer.Option(help="A directory with key.pem, cert.pem and ca.pem.")]
@@ -143,6 +143,7 @@ def submit(
     dataset: Annotated[str, typer.Option(help="One dataset, or several: a+b pools rows, a|b puts columns together.")],
     target: Annotated[str, typer.Option(help="The label or target column.")],
     max_depth: Annotated[int | None, typer.Option(min=0, help="The tree's height; the rules may allow less.")] = None,
+    criterion: CriterionName = "gini",
     class_weight: ClassWeights = None,
     min_samples_split: LeastSplit = 2,
     min_samples_leaf: Annotated[
@@ -171,8 +172,9 @@ def submit(
     given = class_weights(class_weight)
     weights = given if isinstance(given, str) else {name: _number(text) for name, text in (given or {}).items()}
     rules = tools.TrainingRules(
-        max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights
-    )
+        max_depth or 0, algorithm, min_samples_split, min_samples_leaf or 1, min_impurity_decrease, weights,
+        criterion=criterion,
+    )  # fmt: skip
     asked = rules.public() | {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
     if dry_run:
         _show_answers(client.check(**tools.training_request(names, target, combine=combine, **asked)), as_json)

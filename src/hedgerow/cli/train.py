@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +17,10 @@ WeightColumn = Annotated[str | None, typer.Option(help="A column of numbers: sec
 ClassWeights = Annotated[
     list[str] | None,
     typer.Option("--class-weight", help="CLASS=WEIGHT, public, several times; or 'balanced', which stays secret."),
+]
+CriterionName = Annotated[
+    Literal["gini", "entropy", "log_loss", "gain_ratio"],
+    typer.Option(help="What makes a split of classes good; log_loss is another name of entropy."),
 ]
 LeastDecrease = Annotated[float, typer.Option(min=0.0, help="A split must lower the impurity by this much.")]
 LeastSplit = Annotated[int, typer.Option(min=2, help="The fewest rows of a node that is split.")]
@@ -46,6 +50,7 @@ def train(
     out: Annotated[Path, typer.Option(help="Directory for the model; one directory per party is made in it.")],
     max_depth: Height = 5,
     regression: Regression = False,
+    criterion: CriterionName = "gini",
     weight: WeightColumn = None,
     class_weight: ClassWeights = None,
     min_samples_split: LeastSplit = 2,
@@ -90,8 +95,9 @@ def train(
     regression = regression or bool(declared and declared.label and declared.label.kind == "target")
     weighting = class_weights(class_weight)
     rules = tools.TrainingRules(
-        max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weighting, regression
-    )
+        max_depth, algorithm, min_samples_split, min_samples_leaf, min_impurity_decrease, weighting, regression,
+        criterion,
+    )  # fmt: skip
     weights = None if weight is None else table.column(weight)
     prepared = tools.prepare(plain, target, table.column(target), rules, declared, weights)
     reading.show_publications(prepared.publications, f"{data}: {len(table):,} rows")

@@ -27,6 +27,9 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
     ----------
     max_depth : int, default=5
         Height of the tree: public, and the bound on its growth.
+    criterion : {"gini", "entropy", "log_loss", "gain_ratio"}, default="gini"
+        What makes a split good. Entropy ("log_loss" is the same) has logarithms of 32 binary places; "gain_ratio" is
+        C4.5's, without its filter of splits that gain less than the average.
     algorithm : {"fast", "paper"}, default="fast"
         "fast" is the exact trainer of docs/protocols/trainer.md, "paper" HIKC23 as written (two classes, numbers only).
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -65,6 +68,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         self,
         max_depth: int = 5,
         *,
+        criterion: str = "gini",
         algorithm: str = "fast",
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -77,6 +81,7 @@ class DecisionTreeClassifier(ClassifierMixin, SecretTree):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.max_depth = max_depth
+        self.criterion = criterion
         self.algorithm = algorithm
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

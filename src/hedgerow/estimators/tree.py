@@ -45,6 +45,7 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
 
     max_depth: int
     algorithm: str
+    criterion: str
     schema: Any
     consortium: Any
     identity: Any
@@ -250,6 +251,8 @@ class SecretTree(ABC, BaseEstimator):  # type: ignore[misc]
             kind = "estimates a number" if problem.regression else "predicts classes"
             raise InputError(f"the model {kind}: load it with the other estimator")
         found.algorithm = model.facts.algorithm
+        if not problem.regression:
+            found.criterion = problem.criterion
         found.min_samples_split, found.min_samples_leaf = problem.min_samples_split, problem.min_samples_leaf
         unit = Fraction(10) ** (2 * model.facts.target_column.decimals) if problem.regression else Fraction(1)
         found.min_impurity_decrease = float(problem.least_decrease / unit)

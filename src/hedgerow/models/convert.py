@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..reference.node import Leaf, Node, Split
 from .facts import ModelFacts
@@ -14,7 +15,7 @@ def to_sklearn(nodes: Sequence[Node], limits: Sequence[float], facts: ModelFacts
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree
 
-    regression = facts.problem.regression
+    regression, entropy = facts.problem.regression, facts.problem.criterion != "gini"
     classes, attributes = len(facts.classes) or 1, len(facts.attribute_names)
     inner = Tree(attributes, np.array([classes], dtype=np.intp), 1)
     state = inner.__getstate__()
@@ -33,7 +34,7 @@ def to_sklearn(nodes: Sequence[Node], limits: Sequence[float], facts: ModelFacts
             counts = np.array(node.counts if node.counts is not None else _vote(node, classes), float)
             rows = float(counts.sum())
             values[k, 0] = counts / (rows or 1)
-            row["impurity"] = 1 - (values[k, 0] ** 2).sum()
+            row["impurity"] = _impurity(values[k, 0], entropy)
         row["n_node_samples"], row["weighted_n_node_samples"] = int(rows), rows
         row["missing_go_to_left"] = isinstance(node, Split)
         row["feature"], row["threshold"] = (-2, -2.0)
@@ -46,12 +47,22 @@ def to_sklearn(nodes: Sequence[Node], limits: Sequence[float], facts: ModelFacts
     deepest = max(depth.values())
     inner.__setstate__({"max_depth": deepest, "node_count": len(nodes), "nodes": table, "values": values})
     model = (DecisionTreeRegressor if regression else DecisionTreeClassifier)(max_depth=max(1, facts.problem.height))
+    if entropy:
+        model.criterion = "entropy"
     model.tree_ = inner
     if not regression:
         model.classes_, model.n_classes_ = np.asarray(facts.classes), classes
     model.n_features_in_, model.n_outputs_, model.max_features_ = attributes, 1, attributes
     model.feature_names_in_ = np.asarray(facts.attribute_names, dtype=object)
     return model
+
+
+def _impurity(shares: npt.NDArray[np.float64], entropy: bool) -> float:
+    """Of a node with these shares of its classes."""
+    if entropy:
+        some = shares[shares > 0]
+        return float(-(some * np.log2(some)).sum())
+    return float(1 - (shares**2).sum())
 
 
 def _vote(node: Node, classes: int) -> list[int]:

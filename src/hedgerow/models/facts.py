@@ -171,7 +171,7 @@ def _problem_of(entry: Any) -> Problem:
             value = tuple(value)
             whole = all(type(item) is int for item in value)
         else:
-            whole = type(value) is (str if part.name == "min_impurity_decrease" else int)
+            whole = type(value) is (str if part.name in ("min_impurity_decrease", "criterion") else int)
         if not whole:
             raise InputError("the model's manifest contradicts itself")
         plain[part.name] = value

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..extras import needs_extra
+from ..reference.logarithm import k_log_k
 from ..reference.node import Leaf, Node, Split
 from ..tables import Column
 from ..tables.fixed import at_most, is_missing_test, threshold_text, threshold_units
@@ -194,7 +195,8 @@ class RevealedTree:
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """The normalised total decrease of impurity (Gini or squared error) by each attribute; needs opened counts."""
+        """The normalised total decrease of impurity (Gini, entropy or squared error) by each attribute; needs opened
+        counts."""
         if self.root.counts is None:
             raise InputError("importances need the counts of all leaves: call reveal(counts=True)")
 
@@ -203,6 +205,8 @@ class RevealedTree:
             counts = node.counts or (0,)
             mass = counts[0] if self.facts.problem.regression else sum(counts)
             sums = counts[1:] if self.facts.problem.regression else counts
+            if self.facts.problem.criterion != "gini":
+                return Fraction(k_log_k(mass) - sum(map(k_log_k, sums)))
             return -Fraction(sum(value * value for value in sums), mass or 1)
 
         found = np.zeros(len(self.facts.attribute_names))

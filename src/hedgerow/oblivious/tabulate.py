@@ -22,11 +22,11 @@ def tabulate(ctx: Context, x: Numbers, table: Words) -> Numbers:
     two columns and the undoing of one. Reveals: the order of the shuffled keys, a uniform permutation.
     """
     rows, count = len(table), len(table) + len(x)
-    suffix, bits = place_bits(count), rows.bit_length() + 1
+    suffix, bits = place_bits(count), (rows - 1).bit_length()
     if bits + suffix > WIDEST:
         raise ExactnessError(f"a table of {rows:,} rows for {len(x):,} numbers: its keys would need more than 63 bits")
-    asked = x.scale(2) + public(ctx, np.ones(len(x), np.uint64), RING64)
-    keys = Numbers.concatenate([public(ctx, 2 * np.arange(rows, dtype=np.uint64), RING64), asked])
+    # Rows of the table have the lower places, so of equal keys they come first.
+    keys = Numbers.concatenate([public(ctx, np.arange(rows, dtype=np.uint64), RING64), x])
     places = public(ctx, np.arange(count, dtype=np.uint64), RING64)
     steps = np.zeros(count, np.uint64)
     steps[:rows] = np.diff(table, prepend=np.uint64(0))

@@ -187,6 +187,19 @@ def sort(keys: Sequence[Private], bits: Sequence[int], columns: Sequence[Private
     return box.apply(box.sort_perm(keys, bits), columns)
 
 
+def tabulate(x: Private, table: npt.NDArray[Any]) -> Private:
+    """A public function of private numbers below the length of its table: rows of the table, each with its difference
+    to the row before, are sorted in front of the numbers that ask for them; running sums tell the values."""
+    box, rows, leading = x.box, len(table), x.shape[:-1]
+    numbers = np.broadcast_to(np.arange(rows), (*leading, rows))
+    steps = np.zeros((*leading, rows + x.n), np.int64)
+    steps[..., :rows] = np.diff(table.astype(np.int64), prepend=0)
+    permutation = box.sort_perm([box.concatenate(box.enc(numbers), x)], [rows.bit_length()])
+    (moved,) = box.apply(permutation, [box.enc(steps)])
+    (found,) = box.unapply(permutation, [prefix_sum(moved)])
+    return found[..., rows:]
+
+
 Score = tuple[Private, Private]
 
 

@@ -4,7 +4,6 @@ The logarithm has 56 binary places, found by squaring as with a slide rule; f ke
 f is off by less than 2^-31 for k below 2^24, the same on every machine.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -28,13 +27,21 @@ def logarithm(k: int) -> int:
     return found
 
 
-@lru_cache(maxsize=1 << 22)
+@lru_cache(maxsize=1 << 20)
 def k_log_k(k: int) -> int:
     """⌊k·log2 k·2^32⌋, from the logarithm above; 0 for 0."""
     return k * logarithm(k) >> (LOGARITHM_PLACES - PLACES) if k else 0
 
 
-def k_log_k_of(values: npt.NDArray[np.object_] | Iterable[int]) -> npt.NDArray[np.object_]:
-    """f of every item, in an array of the same shape."""
-    array = np.asarray(values, dtype=object)
-    return np.array([k_log_k(int(k)) for k in array.reshape(-1)], dtype=object).reshape(array.shape)
+@lru_cache(maxsize=4)
+def _table(size: int) -> npt.NDArray[np.int64]:
+    return np.array([k_log_k(k) for k in range(size)], np.int64)
+
+
+def k_log_k_of(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """f of every item."""
+    largest = int(values.max(initial=0))
+    if largest < 1 << 17:
+        return _table(1 << largest.bit_length())[values]
+    some, place = np.unique(values, return_inverse=True)
+    return np.array([k_log_k(int(k)) for k in some], np.int64)[place].reshape(values.shape)

@@ -185,7 +185,7 @@ def scores(summands: Array, mass: Array, places: Array, criterion: str = "gini")
     w = weight - u
     right = sums - left
     if criterion != "gini":
-        return entropy_scores(left, right, u, w, criterion)
+        return entropy_scores(*(part.astype(np.int64) for part in (left, right, u, w)), criterion)
     p = w * (left * left).sum(axis=0) + u * (right * right).sum(axis=0)
     return p, u * w, np.zeros_like(p)
 

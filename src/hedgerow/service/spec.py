@@ -56,6 +56,7 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
         min_samples_leaf=spec["min_samples_leaf"],
         min_impurity_decrease=kept_squared(label, spec["min_impurity_decrease"]),
         class_weights=_class_weights(spec["class_weight"], label.classes),
+        criterion=spec["criterion"],
     )
     check_algorithm(spec["algorithm"], problem)
     ordered = Schema((*schema.attributes, label))

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..tables.digits import decimal_text
-from .problem import Problem
+from .problem import CRITERIA, Problem
 
 ALGORITHMS = ("fast", "paper")
+SYNONYMS = {"log_loss": "entropy"}
+"""Other names of criteria: scikit-learn's logarithmic loss is the entropy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class TrainingRules:
     """A height, an algorithm, and the rules that end growth before the height does.
 
     The numbers of rows may be shares of all rows, as in scikit-learn: 0.1 is a tenth of them, rounded up.
-    ``class_weight`` has whole or fractional weights by class, or is "balanced".
+    ``class_weight`` has whole or fractional weights by class, or is "balanced". ``criterion`` is "gini", "entropy" (or
+    "log_loss", which is the same) or "gain_ratio".
     """
 
     max_depth: int = 5
@@ -33,6 +36,7 @@ class TrainingRules:
     min_impurity_decrease: float | str = 0.0
     class_weight: Mapping[Any, Any] | str | None = None
     regression: bool = False
+    criterion: str = "gini"
 
     def stopping(self, rows: int) -> dict[str, Any]:
         """The rules that end growth in a table of so many rows, as :class:`.problem.Problem` takes them."""
@@ -43,7 +47,14 @@ class TrainingRules:
             "min_samples_split": max(2, _row_count("min_samples_split", self.min_samples_split, rows, 2)),
             "min_samples_leaf": _row_count("min_samples_leaf", self.min_samples_leaf, rows, 1),
             "min_impurity_decrease": _decimal_text("min_impurity_decrease", self.min_impurity_decrease),
+            "criterion": self._criterion(),
         }
+
+    def _criterion(self) -> str:
+        """The criterion by its one name."""
+        if self.criterion not in (*CRITERIA, *SYNONYMS):
+            raise InputError(f"unknown criterion {self.criterion!r}; choose one of {', '.join((*CRITERIA, *SYNONYMS))}")
+        return SYNONYMS.get(self.criterion, self.criterion)
 
     def public(self) -> dict[str, Any]:
         """The rules as a consortium's parties take them: whole numbers, so they need not know the table to understand
@@ -65,6 +76,7 @@ class TrainingRules:
             "min_samples_leaf": None if self.min_samples_leaf == 1 else int(self.min_samples_leaf),
             "min_impurity_decrease": _decimal_text("min_impurity_decrease", self.min_impurity_decrease),
             "class_weight": {str(name): int(weight) for name, weight in weights.items()},
+            "criterion": self._criterion(),
         }
 
 
@@ -72,7 +84,8 @@ def check_algorithm(algorithm: str, problem: Problem) -> None:
     """Refuse unknown algorithms, and what HIKC23 as written does not learn."""
     if algorithm not in ALGORITHMS:
         raise InputError(f"unknown algorithm '{algorithm}'; choose one of {', '.join(ALGORITHMS)}")
-    plain = Problem(problem.rows, problem.attributes, problem.height, problem.value_bits)
+    sizes = problem.rows, problem.attributes, problem.height, problem.value_bits
+    plain = Problem(*sizes, criterion=problem.criterion)
     if algorithm == "paper" and problem != plain:
         raise InputError(
             "algorithm 'paper' learns two classes from numbers, without weights or rules; use algorithm 'fast'"
