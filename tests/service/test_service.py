@@ -74,8 +74,9 @@ def test_the_remote_tree_equals_the_local_one(deployment, model):
 
 def test_the_estimator_against_a_consortium(deployment):
     identity = deployment.root / "members" / "alice"
-    estimator = hedgerow.DecisionTreeClassifier(max_depth=2, consortium=identity / "consortium.toml")
+    estimator = hedgerow.DecisionTreeClassifier(2, criterion="log_loss", consortium=identity / "consortium.toml")
     estimator.fit_dataset("claims", target="ill")
+    assert estimator.model_.facts.problem.criterion == "entropy"
     table = patients(30, 4)
     rows = np.stack([table.attribute(name, False) for name in ["age", "dose"]], axis=1)
     assert (estimator.predict(rows) == estimator.reveal().predict(rows)).all()

@@ -132,12 +132,13 @@ def test_costs_besides_looking_up_are_as_declared():
             problem = replace(problem, criterion=criterion, height=2, min_impurity_decrease="0.01" if kinds else "0")
             parties = ThreadParties()
             problems.train_secure(x, y, weights, problem, parties)
-            declared = TrainingCost(problem).layer(0)
-            for party, transport in enumerate(parties.transports):
-                steps = transport.meter.steps.items()
-                spent = [s for name, s in steps if "/layer0/" in name and "/f/" not in name and not name.endswith("/f")]
-                found = sum(s.rounds for s in spent), sum(s.sent for s in spent)
-                assert found == (declared.rounds, declared.sent[party]), (criterion, kinds, party)
+            for layer in (0, 1):
+                declared = TrainingCost(problem).layer(layer)
+                for party, transport in enumerate(parties.transports):
+                    steps = transport.meter.steps.items()
+                    spent = [s for name, s in steps if f"/layer{layer}/" in name and "/f/" not in name]
+                    found = sum(s.rounds for s in spent), sum(s.sent for s in spent)
+                    assert found == (declared.rounds, declared.sent[party]), (criterion, kinds, party)
 
 
 def test_small_trees_by_hand():

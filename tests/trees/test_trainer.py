@@ -9,6 +9,7 @@ from hedgerow import errors
 from hedgerow.bench.programs import run_train
 from hedgerow.oblivious.segmented_max import segment_best, segment_best_cost
 from hedgerow.parties.training import train_tree
+from hedgerow.protocols import Scores
 from hedgerow.reference.node import predict
 from hedgerow.reference.tree import fast_rule, train
 from hedgerow.shares import RING32, RING64, Bits, Columns, padded, reconstruct, split, split_bits
@@ -202,7 +203,7 @@ def test_segment_best(fan_in, cross_bits, number):
     generator = np.random.default_rng(fan_in)
 
     def program(ctx, p, q, place, starts):
-        return segment_best(ctx.step("best"), Columns.of([p, q, place]), starts, cross_bits, fan_in).column(0)
+        return segment_best(ctx.step("best"), Columns.of([p, q, place]), starts, Scores(cross_bits), fan_in).column(0)
 
     for count in (64, 192, 320):
         for density in (0.02, 0.3, 0.9):
@@ -213,7 +214,7 @@ def test_segment_best(fan_in, cross_bits, number):
             shares = [split(v, ring) for v, ring in ((p, RING64), (q, RING64), (np.arange(count), RING32))]
             with dealers(number):
                 results = reconstruct(parties.run(program, *shares, split_bits(starts)))
-                declared = segment_best_cost(count, [RING32], cross_bits, fan_in)
+                declared = segment_best_cost(count, [RING32], Scores(cross_bits), fan_in)
             for group in range(1, starts.sum() + 1):
                 rows = np.nonzero(np.cumsum(starts) == group)[0]
                 winner = max(rows, key=lambda i: (Fraction(int(p[i]), int(q[i])), -i))

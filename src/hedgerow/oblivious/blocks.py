@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import protocols as mpc
 from ..engine import FREE, Context, Cost
-from ..shares import RING32, RING64, Bits, Columns, Index, Numbers, Ring, pack_rows, padded, take_bits
+from ..shares import RING32, Bits, Columns, Index, Numbers, Ring, pack_rows, padded, take_bits
 
 RADIX = 8
 """Blocks of a group on all levels but the last."""
@@ -93,7 +93,7 @@ class _Joined:
 
 
 def join_blocks(
-    ctx: Context, lead: Columns, trail: Columns, linked: Bits, single: Bits, count: int, cross_bits: int
+    ctx: Context, lead: Columns, trail: Columns, linked: Bits, single: Bits, count: int, scores: mpc.Scores
 ) -> tuple[Columns, Columns]:
     """The numbers answered for the first and last items of ``count`` blocks.
 
@@ -103,15 +103,15 @@ def join_blocks(
     lead, trail = lead[:count], trail[:count]
     levels = levels_of(count)
     if not levels:
-        return lead.after(2), trail.after(2)
+        return lead.after(scores.columns), trail.after(scores.columns)
     links = _links(ctx.step("links"), linked, single, count, levels)
     joined = []
     for level, link in zip(levels, links, strict=True):
         lead, trail = lead.padded(level.blocks), trail.padded(level.blocks)
-        source, outer_lead, outer_trail = _outer(ctx, level, lead, trail, link.same, cross_bits)
-        joined.append(_Joined(lead.after(2), trail.after(2), source))
+        source, outer_lead, outer_trail = _outer(ctx, level, lead, trail, link.same, scores)
+        joined.append(_Joined(lead.after(scores.columns), trail.after(scores.columns), source))
         lead, trail = outer_lead, outer_trail
-    first, last = lead.after(2), trail.after(2)
+    first, last = lead.after(scores.columns), trail.after(scores.columns)
     inner = _inner(ctx.step("inner"), levels, joined)
     for k in reversed(range(len(levels))):
         answers = inner[k]
@@ -122,7 +122,7 @@ def join_blocks(
     return first, last
 
 
-def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score: Ring = RING64) -> Cost:
+def join_blocks_cost(count: int, numbers: Sequence[Ring], scores: mpc.Scores) -> Cost:
     """Cost of :func:`join_blocks`."""
     levels = levels_of(count)
     if not levels:
@@ -132,7 +132,7 @@ def join_blocks_cost(count: int, numbers: Sequence[Ring], cross_bits: int, score
     cost += mpc.equal_cost(pairs, _number_bits(count))
     cost += mpc.gates_cost(1, sum((level.ends - 2) * level.groups for level in levels))
     for level in levels:
-        cost += _outer_cost(level, [score, RING64, *numbers], cross_bits)
+        cost += _outer_cost(level, scores, numbers)
     cost += mpc.multiply_bit_cost(sum((x.ends - 2) * (x.radix - 1) * x.groups for x in levels), numbers)
     for level in levels[:-1]:
         cost += mpc.select_sum_cost((level.ends - 2) * level.groups, 2, numbers)
@@ -235,7 +235,7 @@ def _moves(level: _Level, both: Columns, ends: slice) -> _Moves:
 
 
 def _outer(
-    ctx: Context, level: _Level, lead: Columns, trail: Columns, same: Bits, cross_bits: int
+    ctx: Context, level: _Level, lead: Columns, trail: Columns, same: Bits, scores: mpc.Scores
 ) -> tuple[Bits, Columns, Columns]:
     """Per slot and end whether the stand-in holds the best item of the end's segment in the group, and every group's
     lead and trail. One party deals, so that bits can move between the circuits."""
@@ -243,8 +243,8 @@ def _outer(
     x, block, stand_in = _stand_ins(level.radix)
     low, high = np.triu_indices(level.radix, 1)
     a, b = (_places(level, 2 * blocks) for blocks in (low, high))
-    scores = [Columns.of([side.column(0), side.column(1)]) for side in (trail, lead)]
-    sign = mpc.score_sign(ctx, scores[0][a], scores[1][b], cross_bits, single_dealer=True)
+    first, second = (Columns.of([side.column(k) for k in range(scores.columns)]) for side in (trail, lead))
+    sign = mpc.score_sign(ctx, first[a], second[b], scores, single_dealer=True)
     sign_bit = mpc.sign_circuit(sign.chunks, as_bit=True)
     assert sign_bit.found is not None
     less = sign.evaluation(ctx.step("less"), sign_bit.circuit)
@@ -268,15 +268,15 @@ def _outer(
     return source.last_rows(), outer_lead, outer_trail
 
 
-def _outer_cost(level: _Level, columns: Sequence[Ring], cross_bits: int) -> Cost:
+def _outer_cost(level: _Level, scores: mpc.Scores, numbers: Sequence[Ring]) -> Cost:
     """Cost of :func:`_outer`; all its parts are dealt in one round, and both selections answer in one."""
     pairs, slots = _pairs(level.radix) * level.groups, level.radix - 1
-    circuit = mpc.sign_circuit(mpc.sign_chunks(pairs, cross_bits + 1), as_bit=True).circuit
-    cost = mpc.score_sign_cost(pairs, cross_bits, columns[0], single_dealer=True)
-    cost += mpc.gated_cost(pairs, cross_bits + 1, circuit, single_dealer=True)
+    circuit = mpc.sign_circuit(mpc.sign_chunks(pairs, scores.bits + 1), as_bit=True).circuit
+    cost = mpc.score_sign_cost(pairs, scores, single_dealer=True)
+    cost += mpc.gated_cost(pairs, scores.bits + 1, circuit, single_dealer=True)
     for own in (_unbeaten(slots).circuit, _unbeaten(slots).source):
         cost += mpc.circuit_cost(level.ends * level.groups, own, single_dealer=True).along(1)
-    selected = mpc.select_sum_cost(level.groups, slots, columns, single_dealer=True)
+    selected = mpc.select_sum_cost(level.groups, slots, [*scores.rings, *numbers], single_dealer=True)
     return cost + selected.along(1) + selected.along()
 
 

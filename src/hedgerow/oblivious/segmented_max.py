@@ -7,7 +7,7 @@ block learns the final answers for its first and its last item; that takes selec
 comparisons, not n·log n, and no second sweep of comparisons. The last blocks are joined in groups, several at once (see
 :mod:`.blocks`), which costs comparisons and saves rounds: how many blocks is a parameter, the tree's fan-in at the top.
 
-Scores are fractions p/q. Of equal scores the earlier item wins.
+Scores are numbers or fractions p/q. Of equal scores the earlier item wins.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import protocols as mpc
 from ..engine import FREE, Context, Cost, run
-from ..shares import RING64, Bits, Columns, Ring, pack_row, padded, riffled
+from ..shares import Bits, Columns, Ring, pack_row, padded, riffled
 from .blocks import join_blocks, join_blocks_cost
 
 FAN_IN = 1280
@@ -39,12 +39,12 @@ class _Joint:
     less: Bits
 
 
-def segment_best(ctx: Context, items: Columns, starts: Bits, cross_bits: int, fan_in: int = FAN_IN) -> Columns:
-    """For every item the numbers of its segment's best item; ``items`` are columns p, q and the numbers.
+def segment_best(ctx: Context, items: Columns, starts: Bits, scores: mpc.Scores, fan_in: int = FAN_IN) -> Columns:
+    """For every item the numbers of its segment's best item; ``items`` are the columns of scores and the numbers.
 
     ``starts`` flags the first item of every segment. Vectors have a multiple of 64 items.
 
-    Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of ``cross_bits`` bits, 2n selections of items on the
+    Paper: replaces HIKC23's GroupMax. Cost: about n comparisons of scores, 2n selections of items on the
     way up and n of numbers on the way down; a level takes the comparison's rounds and five more; about 4·fan_in
     comparisons for the last ``fan_in`` blocks; exactly :func:`segment_best_cost`. Reveals: nothing beyond shapes.
     """
@@ -59,11 +59,11 @@ def segment_best(ctx: Context, items: Columns, starts: Bits, cross_bits: int, fa
         (left_lead, right_lead), (left_trail, right_trail) = _halves(lead, count), _halves(trail, count)
         count_met, count = count, (count + 1) // 2
         more = _ahead_evaluation(ctx.step("ahead"), ahead.joined, count) if count > max(1, fan_in) else None
-        less, lead, trail = _decide(ctx, ahead, (left_lead, left_trail), (right_lead, right_trail), cross_bits, more)
-        met = left_trail.after(2), right_lead.after(2)
+        less, lead, trail = _decide(ctx, ahead, (left_lead, left_trail), (right_lead, right_trail), scores, more)
+        met = left_trail.after(scores.columns), right_lead.after(scores.columns)
         joints.append(_Joint(count_met, *met, ahead.first.single, ahead.second.single, ahead.second.linked, less))
         flags, ahead = ahead.joined, more.found() if more else None
-    first, last = join_blocks(ctx.step("top"), lead, trail, flags.linked, flags.single, count, cross_bits)
+    first, last = join_blocks(ctx.step("top"), lead, trail, flags.linked, flags.single, count, scores)
     return _tell(ctx.step("tell"), joints, first, last)
 
 
@@ -170,13 +170,13 @@ def _decide(
     ahead: _Ahead,
     left: tuple[Columns, Columns],
     right: tuple[Columns, Columns],
-    cross_bits: int,
+    scores: mpc.Scores,
     more: _Looking | None,
 ) -> tuple[Bits, Columns, Columns]:
     """Whether the left trail is less than the right lead, and the leads and trails of the joint blocks; in the same
     rounds the gates that look ahead."""
     (left_lead, left_trail), (right_lead, right_trail) = left, right
-    sign = mpc.score_sign(ctx, left_trail, right_lead, cross_bits)
+    sign = mpc.score_sign(ctx, left_trail, right_lead, scores)
     decide = _decide_circuit(sign.chunks)
     known = Bits.stack([ahead.reach, ahead.second.whole])
     evaluation = sign.evaluation(ctx.step("decide"), decide.circuit, known)
@@ -189,10 +189,11 @@ def _decide(
     return evaluation.shared([decide.less]), left_lead + lead, right_trail + trail
 
 
-def _decide_cost(half: int, columns: Sequence[Ring], cross_bits: int, ahead: int) -> Cost:
+def _decide_cost(half: int, scores: mpc.Scores, numbers: Sequence[Ring], ahead: int) -> Cost:
     """Cost of :func:`_decide` with ``ahead`` items to look ahead at; all is dealt in one round and answered in one."""
-    circuit = _decide_circuit(mpc.sign_chunks(half, cross_bits + 1)).circuit
-    cost = mpc.score_sign_cost(half, cross_bits, columns[0]) + mpc.gated_cost(half, cross_bits + 1, circuit)
+    columns = [*scores.rings, *numbers]
+    circuit = _decide_circuit(mpc.sign_chunks(half, scores.bits + 1)).circuit
+    cost = mpc.score_sign_cost(half, scores) + mpc.gated_cost(half, scores.bits + 1, circuit)
     cost += mpc.multiply_bit_cost(half, columns).along(1) + mpc.multiply_bit_cost(half, columns).along()
     return cost + mpc.circuit_cost(ahead, _ahead_circuit().circuit).along() if ahead else cost
 
@@ -267,11 +268,8 @@ def _middle_circuit() -> _MiddleCircuit:
     return _MiddleCircuit(wiring.circuit(), *found)
 
 
-def segment_best_cost(
-    count: int, numbers: Sequence[Ring], cross_bits: int, fan_in: int = FAN_IN, score: Ring = RING64
-) -> Cost:
-    """Cost of :func:`segment_best` for ``count`` items, a multiple of 64; numerators live in the ring ``score``."""
-    columns = [score, RING64, *numbers]
+def segment_best_cost(count: int, numbers: Sequence[Ring], scores: mpc.Scores, fan_in: int = FAN_IN) -> Cost:
+    """Cost of :func:`segment_best` for ``count`` items, a multiple of 64."""
     cost = FREE
     halves: list[int] = []
     if count > max(1, fan_in):
@@ -281,8 +279,8 @@ def segment_best_cost(
         halves.append(half)
         count = (count + 1) // 2
         ahead = padded((count + 1) // 2) if count > max(1, fan_in) else 0
-        cost += _decide_cost(half, columns, cross_bits, ahead)
-    cost += join_blocks_cost(count, numbers, cross_bits, score)
+        cost += _decide_cost(half, scores, numbers, ahead)
+    cost += join_blocks_cost(count, numbers, scores)
     if len(halves) > 1:
         total = 2 * sum(halves[1:])
         cost += mpc.circuit_cost(total, _middle_circuit().circuit) + mpc.multiply_bit_cost(total, numbers).along(1)

@@ -10,7 +10,7 @@ import numpy as np
 from ..engine import Context
 from ..errors import ExactnessError
 from ..protocols import ShuffleJob, draw_shuffle, inverse, public, run_shuffles
-from ..shares import RING64, Keys, Numbers, Words
+from ..shares import RING32, RING64, Keys, Numbers, Words
 from .ranking import reveal_ranks
 from .sort import WIDEST, place_bits
 
@@ -26,14 +26,15 @@ def tabulate(ctx: Context, x: Numbers, table: Words) -> Numbers:
     if bits + suffix > WIDEST:
         raise ExactnessError(f"a table of {rows:,} rows for {len(x):,} numbers: its keys would need more than 63 bits")
     # Rows of the table have the lower places, so of equal keys they come first.
-    keys = Numbers.concatenate([public(ctx, np.arange(rows, dtype=np.uint64), RING64), x])
-    places = public(ctx, np.arange(count, dtype=np.uint64), RING64)
+    ring = RING32 if bits + suffix < RING32.bits else RING64
+    keys = Numbers.concatenate([public(ctx, np.arange(rows, dtype=ring.dtype), ring), x.narrow(ring)])
+    places = public(ctx, np.arange(count, dtype=ring.dtype), ring)
     steps = np.zeros(count, np.uint64)
     steps[:rows] = np.diff(table, prepend=np.uint64(0))
     shuffle = draw_shuffle(ctx.step("draw"), count)
     columns = [keys.scale(1 << suffix) + places, public(ctx, steps, RING64)]
     ((shuffled, moved),) = run_shuffles(ctx.step("shuffle"), [ShuffleJob(shuffle, columns)])
-    (ranks,) = reveal_ranks(ctx.step("rank"), Keys.of([shuffled]), bits + suffix)
+    (ranks,) = reveal_ranks(ctx.step("rank"), Keys.of([shuffled.lifted(RING64)]), bits + suffix)
     ranks = np.ascontiguousarray(ranks)
     found = moved.gather(inverse(ranks)).prefix_sum().gather(ranks)
     ((back,),) = run_shuffles(ctx.step("back"), [ShuffleJob(shuffle, [found])], undo=True)

@@ -111,5 +111,5 @@ class ShamirBox(SharedBox):
             difference = shamir.dot(self.ctx.step("cross"), [p, p2.scale(-1)], [q2, q])
             return self._number(shamir.is_negative(self.ctx.step("lt"), difference), shape)
         a, b, a2, b2 = self._in_ring("ring", [p, q, p2, q2])
-        sign = mpc.score_sign(self.ctx.step("cross"), Columns.of([a, b]), Columns.of([a2, b2]), bits)
+        sign = mpc.score_sign(self.ctx.step("cross"), Columns.of([a, b]), Columns.of([a2, b2]), mpc.Scores(bits))
         return self._number(sign.found(self.ctx.step("lt")), shape)

@@ -57,4 +57,4 @@ from ..schemes.replicated.shuffle import (
 from ..schemes.replicated.truncate import truncate, truncate_cost, truncate_many, truncate_many_cost
 from .divide import fraction, fraction_cost
 from .rows import choose_rows, numbers_of_rows
-from .score import score_sign, score_sign_cost
+from .score import Scores, score_sign, score_sign_cost

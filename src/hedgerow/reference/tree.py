@@ -185,7 +185,8 @@ def scores(summands: Array, mass: Array, places: Array, criterion: str = "gini")
     w = weight - u
     right = sums - left
     if criterion != "gini":
-        return entropy_scores(*(part.astype(np.int64) for part in (left, right, u, w)), criterion)
+        u, w = u.astype(np.int64), w.astype(np.int64)
+        return entropy_scores(left.astype(np.int64), right.astype(np.int64), u, w, criterion)
     p = w * (left * left).sum(axis=0) + u * (right * right).sum(axis=0)
     return p, u * w, np.zeros_like(p)
 

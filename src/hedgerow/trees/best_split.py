@@ -35,10 +35,11 @@ def best_splits(ctx: Context, nodes: Nodes, problem: Problem, found: PlaceWinner
     one = constant(ctx, 1, nodes.length, RING64)
     rows_so_far = nodes.rows_so_far(ctx).narrow(ring)
     feature = numbers_of_rows(ctx.step("code"), found.feature, ring)
-    columns = [found.p, found.q - one, rows_so_far, feature, *found.sums]
-    p, q, *numbers = multiply_bit(ctx.step("candidate"), found.candidate, columns)
-    items = Columns.of([p, q + one, *numbers])
-    best = segment_best(ctx.step("best"), items, nodes.flags, problem.bounds.cross_bits, fan_in)
+    scores = [found.p] if found.q is None else [found.p, found.q - one]
+    columns = [*scores, rows_so_far, feature, *found.sums]
+    p, *rest = multiply_bit(ctx.step("candidate"), found.candidate, columns)
+    items = Columns.of([p, *rest] if found.q is None else [p, rest[0] + one, *rest[1:]])
+    best = segment_best(ctx.step("best"), items, nodes.flags, problem.bounds.scores, fan_in)
     rows_true, feature, *sums = best.list()
     return ChosenSplits(rows_true, feature, sums)
 
@@ -48,8 +49,8 @@ def best_splits_cost(problem: Problem, criterion: CriterionCost, fan_in: int) ->
     length, ring, bounds = padded(problem.rows), problem.widths.count_ring, problem.bounds
     numbers = [ring, ring, *criterion.sum_rings]
     cost = bit_to_ring_cost(problem.feature_bits * length, ring)
-    cost += multiply_bit_cost(length, [bounds.score_ring, RING64, *numbers])
-    return cost + segment_best_cost(length, numbers, bounds.cross_bits, fan_in, bounds.score_ring)
+    cost += multiply_bit_cost(length, [*bounds.scores.rings, *numbers])
+    return cost + segment_best_cost(length, numbers, bounds.scores, fan_in)
 
 
 def choose_fan_in(network: Network | None, problem: Problem) -> int:

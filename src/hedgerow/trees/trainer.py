@@ -74,6 +74,7 @@ class Trainer:
         passed_on = not last_layer or criterion.needs_last_order
         at_true_end, *passing = where_chosen(ctx.step("chosen"), features, [ends.true_end, *[true] * passed_on])
         threshold = thresholds(ctx.step("format_layer"), problem, views, at_true_end)
+        criterion.leave(true)
         entries = Entries(k, ends.true_end, ends.unsplit_start, nodes.number, splits.feature, threshold)
         self.progress(k, "next layer")
         self.nodes, true_rows_before = nodes.split(
@@ -158,7 +159,7 @@ class TrainingCost:
         last_layer = k + 1 == problem.height
         passed_on = not last_layer or criterion.needs_last_order
         cost = views_cost(problem, criterion.moved_bytes) + criterion.enter()
-        cost += candidates_cost(problem, criterion) + criterion.choose()
+        cost += candidates_cost(problem, criterion) + criterion.choose(k)
         cost += best_splits_cost(problem, criterion, self.fan_in) + split_places_cost(problem, passed_on)
         cost += split_cost(problem.rows, widths.count_ring, widths.number_ring, criterion.sum_rings)
         if passed_on:

@@ -103,9 +103,10 @@ def top_bit(ctx: Context, x: Numbers, bits: int) -> Bits:
     return _sign(ctx, x, bits).found(ctx)
 
 
-def _sign(ctx: Context, x: Numbers, bits: int) -> PendingSign:
+def _sign(ctx: Context, x: Numbers, bits: int, single_dealer: bool = False) -> PendingSign:
     _check_bits(x.ring, bits, x.ring.bits)
-    return PendingSign(SharedOperand.of(Dealing.of(ctx, len(x)), x, bits), bits, len(x))
+    operand = SharedOperand.of(Dealing.of(ctx, len(x), single_dealer), x, bits)
+    return PendingSign(operand, bits, len(x), single_dealer)
 
 
 def top_bit_cost(count: int, bits: int) -> Cost:
@@ -178,10 +179,10 @@ def less_than(ctx: Context, x: Numbers, y: Numbers, bits: int) -> Bits:
     return sign_of(ctx, x - y, bits).found(ctx)
 
 
-def sign_of(ctx: Context, x: Numbers, bits: int) -> PendingSign:
+def sign_of(ctx: Context, x: Numbers, bits: int, single_dealer: bool = False) -> PendingSign:
     """Whether x is negative, for |x| < 2**bits, still to be found."""
     _check_bits(x.ring, bits, x.ring.bits - 1)
-    return _sign(ctx, x, bits + 1)
+    return _sign(ctx, x, bits + 1, single_dealer)
 
 
 def less_than_cost(count: int, bits: int) -> Cost:

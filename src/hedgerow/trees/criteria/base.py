@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlaceWinners:
-    """The best feature at every place: its score p/q, its number as rows of bits, whether it is a candidate, and the
-    sums that nodes keep, up to the place."""
+    """The best feature at every place: its score p/q, or p where there is no q, its number as rows of bits, whether it
+    is a candidate, and the sums that nodes keep, up to the place."""
 
     p: Numbers
-    q: Numbers
+    q: Numbers | None
     feature: Bits
     candidate: Bits
     sums: list[Numbers]
@@ -39,6 +39,8 @@ class Criterion(ABC):
     """Row columns that move into every feature's order."""
     node_sums: Sequence[Numbers] = ()
     """Row columns in 2^64 whose sums the nodes keep from layer to layer."""
+    true: Bits | None = None
+    """Which places the layer before gave to true children; None in the root."""
 
     @abstractmethod
     def enter(self, ctx: Context, nodes: Nodes, views: Sequence[View]) -> None:
@@ -55,6 +57,10 @@ class Criterion(ABC):
     @abstractmethod
     def choose(self, ctx: Context, views: Sequence[View], valid: Bits) -> PlaceWinners:
         """The best feature at every place among the valid ones."""
+
+    def leave(self, true: Bits) -> None:
+        """The layer's nodes are split."""
+        self.true = true
 
     @abstractmethod
     def leaves(self, ctx: Context, nodes: Nodes, orders: Orders) -> SharedLeaves:
@@ -87,7 +93,7 @@ class CriterionCost(ABC):
         return FREE
 
     @abstractmethod
-    def choose(self) -> Cost:
+    def choose(self, layer: int) -> Cost:
         """The best feature at every place."""
 
     @abstractmethod

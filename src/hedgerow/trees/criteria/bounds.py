@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import ExactnessError
+from ...protocols import Scores
 from ...reference.logarithm import PLACES, k_log_k
 from ...shares import RING64, RING128, Ring
 
@@ -71,6 +72,11 @@ class ScoreBounds:
     def cross_bits(self) -> int:
         """Bits of a cross product of scores p·q'."""
         return max(1, self.score_bound * (self.problem.mass_bound**2 // 4)).bit_length()
+
+    @property
+    def scores(self) -> Scores:
+        """How scores are compared."""
+        return Scores(self.cross_bits, self.score_ring)
 
     @property
     def distance_bits(self) -> int:
@@ -143,8 +149,13 @@ class EntropyBounds(ScoreBounds):
 
     @property
     def cross_bits(self) -> int:
-        """Entropy has no denominator; a gain ratio has one below f(W)."""
+        """A gain ratio's denominator is below f(W), too; entropy has none."""
         return self.score_bits if self.problem.criterion == "entropy" else 2 * self.score_bits
+
+    @property
+    def scores(self) -> Scores:
+        """Entropies are numbers, gain ratios fractions."""
+        return Scores(self.cross_bits, fractions=self.problem.criterion == "gain_ratio")
 
     @property
     def gain_bits(self) -> int:

@@ -120,8 +120,8 @@ class ClassSums(Criterion):
         """Whether the keys ``a`` are lower than ``b``."""
         return mpc.sign_of(ctx, differences[0], self.bounds.score_bits)
 
-    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers:
-        """q of the winners."""
+    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers | None:
+        """q of the winners, where scores are fractions."""
         return mpc.multiply(ctx.step("q"), rows_so_far, self.state.nodes.size - rows_so_far)
 
     @property
@@ -228,9 +228,9 @@ class WeightedClasses(ClassSums):
         return [p, mpc.multiply(ctx.step("q"), mass, whole.narrow(RING64) - mass)]
 
     def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> mpc.PendingSign:
-        return mpc.score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.cross_bits)
+        return mpc.score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.scores)
 
-    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers:
+    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers | None:
         return best.keys[1]
 
 
@@ -298,10 +298,10 @@ class ClassSumsCost(CriterionCost):
     def _sign(self, count: int) -> tuple[Cost, int]:
         bounds = self.problem.bounds
         if self.problem.weighted:
-            return mpc.score_sign_cost(count, bounds.cross_bits, self.ring), bounds.cross_bits + 1
+            return mpc.score_sign_cost(count, bounds.scores), bounds.cross_bits + 1
         return FREE, bounds.score_bits + 1
 
-    def choose(self) -> Cost:
+    def choose(self, layer: int) -> Cost:
         """Scores of all features at all places, a tournament, the check of the gain."""
         weighted, cost = self.problem.weighted, FREE
         for start, stop in feature_blocks(self.problem, self.problem.classes):

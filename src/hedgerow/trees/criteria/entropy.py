@@ -77,7 +77,40 @@ def _require_gain_cost(problem: Problem, length: int) -> Cost:
 
 
 class EntropyOfTwo(SingleSum):
-    """Two classes, every row of weight one."""
+    """Two classes, every row of weight one.
+
+    In a true child u stays what it was at a place, in a false child w does: of f(u) and f(w) only the other is looked
+    up, and in the root both are public.
+    """
+
+    def __init__(self, problem: Problem, y: Numbers) -> None:
+        super().__init__(problem, y)
+        self._before: Numbers | None = None
+        self._after: Numbers | None = None
+
+    def _root_sides(self, ctx: Context, length: int) -> tuple[Numbers, Numbers]:
+        """f(u) and f(w) at every place of the root."""
+        table, n = k_log_k_table(self.problem.rows), self.problem.rows
+        before, after = np.zeros((2, length), np.uint64)
+        before[:n], after[:n] = table[1:], table[:n][::-1]
+        return mpc.public(ctx, before, RING64), mpc.public(ctx, after, RING64)
+
+    def _changed_side(self, ctx: Context, u: Numbers, w: Numbers) -> list[Numbers]:
+        """What to look up of u and w; nothing in the root."""
+        if self.true is None:
+            return []
+        (other,) = mpc.multiply_bit(ctx, self.true, [w - u])
+        return [u + other]
+
+    def _split_of(self, ctx: Context, changed: list[Numbers], length: int) -> Numbers:
+        """f(u) + f(w), from f of what changed."""
+        if self.true is None or self._before is None or self._after is None:
+            self._before, self._after = self._root_sides(ctx, length)
+        else:
+            (f,) = changed
+            kept = mpc.multiply_bit(ctx, self.true, [self._before - f, f - self._after])
+            self._before, self._after = f + kept[0], self._after + kept[1]
+        return self._before + self._after
 
     def choose(self, ctx: Context, views: Sequence[View], valid: Bits) -> PlaceWinners:
         """Two tournaments, f of what their winners leave on both sides, the better one."""
@@ -85,19 +118,20 @@ class EntropyOfTwo(SingleSum):
         highest, lowest = self._extremes(ctx, views, valid)
         u = nodes.rows_so_far(ctx)
         w, zeros = nodes.size - u, nodes.size - ones
-        asked = [u, w, nodes.size, ones, zeros] if problem.needs_gain else [u, w]
+        asked: list[Numbers] = []
         for (part,) in (highest.keys, lowest.keys):
             asked += [part, u - part, ones - part, zeros - u + part]
-        *of_place, a, b, c, d, e, f, g, h = k_log_k(ctx.step("f"), problem, asked)
-        parts, feature = self._better_score(ctx.step("extreme"), (highest, a + b + c + d), (lowest, e + f + g + h))
+        asked += [nodes.size, ones, zeros] if problem.needs_gain else []
+        f = k_log_k(ctx.step("f"), problem, asked + self._changed_side(ctx.step("changed"), u, w))
+        scores = [Numbers.total(f[k : k + 4]) for k in (0, 4)]
+        parts, feature = self._better_score(ctx.step("extreme"), (highest, scores[0]), (lowest, scores[1]))
         score, part = parts
-        split = of_place[0] + of_place[1]
+        split = self._split_of(ctx.step("sides"), f[len(asked) :], nodes.length)
         offset = mpc.constant(ctx, offset_of(problem), nodes.length, RING64)
-        one = mpc.constant(ctx, 1, nodes.length, RING64)
-        found = PlaceWinners(score - split + offset, one, feature, highest.valid, [part.narrow(self.widths.sum_ring)])
+        found = PlaceWinners(score - split + offset, None, feature, highest.valid, [part.narrow(self.widths.sum_ring)])
         if not problem.needs_gain:
             return found
-        whole, *classes = of_place[2:]
+        whole, *classes = f[8:11]
         gain = score - split - Numbers.total(classes) + whole
         if problem.criterion == "gain_ratio":
             slack = mpc.constant(ctx, SLACK, nodes.length, RING64)
@@ -122,13 +156,15 @@ class EntropyOfTwo(SingleSum):
 class EntropyOfTwoCost(SingleSumCost):
     """What :class:`EntropyOfTwo` costs besides looking up f, whose length is random."""
 
-    def choose(self) -> Cost:
-        """Two tournaments in one, the better extreme, the check of the gain."""
+    def choose(self, layer: int) -> Cost:
+        """Two tournaments in one, the better extreme, the side that changed, the check of the gain."""
         n, problem, sum_bits = self.length, self.problem, self.problem.widths.sum_bits
         cost = tournament_cost(2 * n, problem, [self.ring], lambda count: (FREE, sum_bits + 1))
         cost += mpc.widen_cost(2 * n, self.ring, RING64) + feature_less_cost(n, problem.feature_bits)
         cost += mpc.bit_to_ring_cost(n, RING64) + mpc.top_bit_cost(n, problem.bounds.score_bits + 3)
         cost += mpc.multiply_bit_cost(n, [RING64, RING64]) + mpc.gates_cost(problem.feature_bits, n)
+        if layer:
+            cost += mpc.multiply_bit_cost(n, [RING64]) + mpc.multiply_bit_cost(n, [RING64, RING64])
         return cost + _require_gain_cost(problem, n) if problem.checks_gain else cost
 
 
@@ -177,11 +213,11 @@ class EntropyOfMany(ClassSums):
     def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> mpc.PendingSign:
         if len(a) == 1:
             return mpc.sign_of(ctx, differences[0], self.bounds.score_bits)
-        return mpc.score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.cross_bits)
+        return mpc.score_sign(ctx, Columns.of(a), Columns.of(b), self.bounds.scores)
 
-    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers:
+    def _denominator(self, ctx: Context, best: Contender, rows_so_far: Numbers) -> Numbers | None:
         if self.problem.criterion == "entropy":
-            return mpc.constant(ctx, 1, len(rows_so_far), RING64)
+            return None
         return best.keys[1] if self.problem.weighted else self._whole_and_classes[0] - self._split
 
     def _worth(self, ctx: Context, found: PlaceWinners) -> PlaceWinners:
@@ -207,14 +243,14 @@ class EntropyOfManyCost(ClassSumsCost):
     def _sign(self, count: int) -> tuple[Cost, int]:
         bounds = self.problem.bounds
         if self._fractions:
-            return mpc.score_sign_cost(count, bounds.cross_bits), bounds.cross_bits + 1
+            return mpc.score_sign_cost(count, bounds.scores), bounds.cross_bits + 1
         return FREE, bounds.score_bits + 1
 
     @property
     def _fractions(self) -> bool:
         return self.problem.weighted and self.problem.criterion == "gain_ratio"
 
-    def choose(self) -> Cost:
+    def choose(self, layer: int) -> Cost:
         """Class bits as numbers, a tournament, the check of the gain."""
         blocks = feature_blocks(self.problem, 8 * self.problem.classes + 8)
         cost = sum((self._numbers(stop - start) for start, stop in blocks), FREE)

@@ -19,6 +19,7 @@ def require_gain(
     Cost: :func:`require_gain_cost`. Reveals: nothing beyond shapes.
     """
     least, bounds = problem.least_decrease, problem.bounds
+    assert found.q is not None
     columns = [found.p, squares, mass, found.q]
     if least:
         columns.append(mpc.multiply(ctx.step("whole"), mass, whole))

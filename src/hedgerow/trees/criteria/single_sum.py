@@ -151,7 +151,7 @@ class SingleSumCost(CriterionCost):
         self.moved_bytes, self.sum_rings = [self.ring.nbytes], [self.ring]
         self.purity_columns = 0 if problem.regression else 2
 
-    def choose(self) -> Cost:
+    def choose(self, layer: int) -> Cost:
         """Two tournaments in one, the better extreme, its score, the check of the gain."""
         n, bits, bounds = self.length, self.problem.feature_bits, self.problem.bounds
         sum_bits = self.problem.widths.sum_bits
