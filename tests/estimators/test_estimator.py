@@ -105,6 +105,7 @@ def test_pandas_pyarrow_and_numpy_give_the_same_model(cancer):
     assert clone(fitted[0]).get_params() == {
         "categorical_features": None,
         "class_weight": None,
+        "criterion": "gini",
         "min_impurity_decrease": 0.0,
         "min_samples_leaf": 1,
         "min_samples_split": 2,
