@@ -17,7 +17,7 @@ from hedgerow.oblivious.tabulate import tabulate
 from hedgerow.parties.training import train_tree
 from hedgerow.reference import logarithm as twin_logarithm
 from hedgerow.reference import tree as twin_tree
-from hedgerow.reference.node import predict
+from hedgerow.reference.node import Leaf, Split, predict
 from hedgerow.reference.tree import fast_rule, paper_rule, train
 from hedgerow.shares import RING64, reconstruct, split
 from hedgerow.trees.criteria.entropy import k_log_k_table
@@ -139,6 +139,37 @@ def test_costs_besides_looking_up_are_as_declared():
                     spent = [s for name, s in steps if f"/layer{layer}/" in name and "/f/" not in name]
                     found = sum(s.rounds for s in spent), sum(s.sent for s in spent)
                     assert found == (declared.rounds, declared.sent[party]), (criterion, kinds, party)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("least", ["0", "0.05", "0.158"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([[0] * 6 + [1] * 6], [0, 0, 0, 1, 1, 1] * 2),
+        ([list(range(10))], [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]),
+        ([list(range(10)), [0, 5, 1, 1, 2, 9, 9, 9, 3, 3]], [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]),
+        ([[0] * 90 + [1] * 90], [c for _ in range(2) for c in range(30) for _ in range(3)]),
+    ],
+    ids=["gain rounds below 0", "best ratio gains too little", "two features", "many classes gain nothing"],
+)
+def test_gains_near_their_limits(criterion, least, weighted, x, y):
+    """A gain of nothing rounds below 0, more so with many classes; the best ratio may gain less than another one."""
+    x, y = np.array(x), np.array(y)
+    weights = np.arange(len(y)) % 3 if weighted else None
+    classes, bits = max(2, int(y.max()) + 1), 2 if weighted else 0
+    problem = Problem(len(y), len(x), 1, 4, classes, weight_bits=bits, min_impurity_decrease=least, criterion=criterion)
+    parts = problems.train_secure(x, y, weights, problem)
+    assert problems.opened(parts) == problems.twin(x, y, weights, problem)
+
+
+def test_a_split_that_gains_nothing_is_made_as_by_gini():
+    x, y = np.array([[0] * 6 + [1] * 6]), np.array([0, 0, 0, 1, 1, 1] * 2)
+    for criterion in ("gini", *CRITERIA):
+        assert train(x, y, 1, fast_rule, Problem(12, 1, 1, 1, criterion=criterion).twin_rules) == Split(
+            0, 1, Leaf(0), Leaf(0)
+        )
 
 
 def test_small_trees_by_hand():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..reference.tree import SLACK
+from ..reference.tree import slack
 from ..trees.criteria.entropy import k_log_k_table, offset_of
 from ..trees.problem import Problem
 from .box import Private, Score, if_else_many, prefix_sum, private_or, sort, tabulate, vect_max
@@ -163,4 +163,4 @@ def entropy_score(g: Private, y: Private, problem: Problem) -> Score:
     score = f[0] + f[1] + f[2] + f[3] - split
     if not ratio:
         return score + offset_of(problem), score * 0 + 1
-    return score - f[6] - f[7] + f[8] + SLACK, f[8] - split
+    return score - f[6] - f[7] + f[8] + slack(2), f[8] - split

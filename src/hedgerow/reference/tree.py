@@ -27,8 +27,6 @@ class Candidate:
     attribute: int
     place: int
     threshold: int
-    gain: int = 0
-    """By how much it lowers the entropy of its rows, where that is the criterion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def train(
 def _node(values: Array, labels: Array, mass: Array, height: int, rule: Rule, rules: TwinRules, whole: int) -> Node:
     best = None
     if height > 0 and len(labels) >= rules.min_samples_split and len(np.unique(labels)) > 1:
-        best = best_split(values, labels, rule, rules, mass)
+        best = best_split(values, labels, rule, rules, mass, whole)
     if best is not None and not _worth(best, labels, mass, rules, whole):
         best = None
     if best is None:
@@ -134,7 +132,7 @@ def _worth(best: Candidate, labels: Array, mass: Array, rules: TwinRules, whole:
     """Whether a split lowers the impurity enough; a regression tree's must lower the error."""
     sums, weight = _summands(labels, mass, rules).sum(axis=1), int(mass.sum())
     if rules.criterion != "gini":
-        return best.gain >= rules.min_impurity_decrease * (whole << PLACES)
+        return True
     gain = best.score - Fraction(int((sums * sums).sum()), weight)
     if rules.classes == 0 and gain == 0:
         return False
@@ -142,10 +140,14 @@ def _worth(best: Candidate, labels: Array, mass: Array, rules: TwinRules, whole:
 
 
 def best_split(
-    values: Array, labels: Array, rule: Rule, rules: TwinRules | None = None, mass: Array | None = None
+    values: Array, labels: Array, rule: Rule, rules: TwinRules | None = None, mass: Array | None = None, whole: int = 0
 ) -> Candidate | None:
-    """The best candidate by the rule. Floats only filter: whatever is near the top is compared as exact fractions."""
+    """The best candidate by the rule. Floats only filter: whatever is near the top is compared as exact fractions.
+
+    By entropy and gain ratio only splits that gain enough of ``whole``, the weight of all rows, are candidates.
+    """
     rules = rules or TwinRules()
+    least_gain = rules.min_impurity_decrease * (whole << PLACES)
     mass = np.ones(len(labels), np.int64) if mass is None else mass
     summands = _summands(labels, mass, rules)
     least = rules.min_samples_leaf
@@ -156,22 +158,25 @@ def best_split(
         places = np.nonzero(sorted_values[:-1] != sorted_values[1:])[0]
         places = places[(places + 1 >= least) & (len(labels) - places - 1 >= least)]
         p, q, gains = scores(summands[:, order], mass[order], places, rules.criterion)
-        arrays.append((places, p, q, gains, sorted_values, (p / q).astype(float)))
+        if rules.criterion != "gini" and least_gain > 0:
+            enough = np.array([gain >= least_gain for gain in gains.tolist()], bool)
+            places, p, q = places[enough], p[enough], q[enough]
+        arrays.append((places, p, q, sorted_values, (p / q).astype(float)))
     top = max((float(score.max()) for *_, score in arrays if len(score)), default=None)
     if top is None:
         return None
     candidates = []
-    for attribute, (places, p, q, gains, sorted_values, score) in enumerate(arrays):
+    for attribute, (places, p, q, sorted_values, score) in enumerate(arrays):
         for k in np.nonzero(score >= top - 1e-9 * abs(top))[0]:
             place = int(places[k])
             threshold = int(sorted_values[place]) + int(sorted_values[place + 1])
-            score_of_k = Fraction(int(p[k]), int(q[k]))
-            candidates.append(Candidate(score_of_k, attribute, place, threshold, int(gains[k])))
+            candidates.append(Candidate(Fraction(int(p[k]), int(q[k])), attribute, place, threshold))
     return max(candidates, key=rule)
 
 
-SLACK = 64
-"""What a gain ratio's numerator is raised by, in units of 2^-32, so that none is below 0 where f is rounded down."""
+def slack(classes: int) -> int:
+    """What gains are raised by, in units of 2^-32: f of both sides of every class is rounded down, and of the whole."""
+    return 2 * classes + 2
 
 
 def scores(summands: Array, mass: Array, places: Array, criterion: str = "gini") -> tuple[Array, Array, Array]:
@@ -194,7 +199,7 @@ def scores(summands: Array, mass: Array, places: Array, criterion: str = "gini")
 def entropy_scores(left: Array, right: Array, u: Array, w: Array, criterion: str) -> tuple[Array, Array, Array]:
     """With f(k) = k·log2 k the entropy of both sides is f(u) + f(w) - Σf(u_c) - Σf(w_c), the lower the better.
 
-    A gain ratio divides what that gains, raised by :data:`SLACK`, by the entropy of the split, f(s) - f(u) - f(w).
+    A gain ratio divides what that gains, raised by :func:`slack`, by the entropy of the split, f(s) - f(u) - f(w).
     """
     split = k_log_k_of(u) + k_log_k_of(w)
     score = k_log_k_of(left).sum(axis=0) + k_log_k_of(right).sum(axis=0) - split
@@ -202,4 +207,4 @@ def entropy_scores(left: Array, right: Array, u: Array, w: Array, criterion: str
     gain = score - (k_log_k_of(left + right).sum(axis=0) - whole)
     if criterion == "entropy":
         return score, np.ones_like(score), gain
-    return gain + SLACK, whole - split, gain
+    return gain + slack(len(left)), whole - split, gain

@@ -10,7 +10,7 @@ from ..models import ModelFacts
 from ..tables import Schema, class_key
 from ..tables.fixed import kept_squared
 from ..trees.problem import Problem
-from ..trees.rules import TrainingRules, check_algorithm
+from ..trees.rules import SYNONYMS, TrainingRules, check_algorithm
 
 
 def digest(value: Any) -> str:
@@ -56,7 +56,7 @@ def training_facts(spec: Mapping[str, Any], schema: Schema, rows: int) -> ModelF
         min_samples_leaf=spec["min_samples_leaf"],
         min_impurity_decrease=kept_squared(label, spec["min_impurity_decrease"]),
         class_weights=_class_weights(spec["class_weight"], label.classes),
-        criterion=spec["criterion"],
+        criterion=SYNONYMS.get(spec["criterion"], spec["criterion"]),
     )
     check_algorithm(spec["algorithm"], problem)
     ordered = Schema((*schema.attributes, label))

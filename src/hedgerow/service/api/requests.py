@@ -75,7 +75,7 @@ class JobRequest(_Strict):
     min_count: int | None = Field(default=None, ge=1, le=1 << 40)
     min_impurity_decrease: str = Field(default="0", pattern=r"^[0-9]{1,12}(\.[0-9]{1,18})?$")
     class_weight: dict[str, int] = Field(default_factory=dict, max_length=1000)
-    criterion: Literal["gini", "entropy", "gain_ratio"] = "gini"
+    criterion: Literal["gini", "entropy", "log_loss", "gain_ratio"] = "gini"
     model: str = Field(default="", pattern="^([0-9a-f]{32})?$")
     upload: str = Field(default="", pattern="^([0-9a-f]{32})?$")
 

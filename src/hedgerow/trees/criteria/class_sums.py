@@ -151,6 +151,7 @@ class ClassSums(Criterion):
         keys: list[list[Numbers]] = []
         for start, stop in feature_blocks(problem, self.sums_of_a_feature):
             keys += self._scores(ctx.step("scores"), views[start:stop], rows_so_far)
+        valid = self._worthy(ctx.step("worth"), keys, valid)
         contenders = [
             Contender(key, feature_rows(ctx, j + 1, problem.feature_bits, length), valid.row(j))
             for j, key in enumerate(keys)
@@ -158,6 +159,10 @@ class ClassSums(Criterion):
         best = tournament(ctx.step("tournament"), contenders, self._less)
         found = PlaceWinners(best.keys[0], self._denominator(ctx, best, rows_so_far), best.feature, best.valid, [])
         return self._worth(ctx.step("worth"), found) if problem.checks_gain else found
+
+    def _worthy(self, ctx: Context, keys: Sequence[list[Numbers]], valid: Bits) -> Bits:
+        """The candidates of all features, where some are refused before they are compared."""
+        return valid
 
     def _worth(self, ctx: Context, found: PlaceWinners) -> PlaceWinners:
         """Only candidates that lower the impurity enough."""

@@ -22,7 +22,7 @@ from ...engine import FREE, Context, Cost
 from ...kernels import logarithm
 from ...oblivious.tabulate import tabulate
 from ...reference.logarithm import PLACES
-from ...reference.tree import SLACK
+from ...reference.tree import slack
 from ...shares import RING64, Bits, Columns, Numbers, Words
 from ..orders import View
 from ..problem import Problem
@@ -57,23 +57,26 @@ def k_log_k(ctx: Context, problem: Problem, columns: Sequence[Numbers]) -> list[
     return [piece.pad(length) for piece in found.pieces(n)]
 
 
-def _require_gain(ctx: Context, problem: Problem, found: PlaceWinners, gain: Numbers, whole: Numbers) -> PlaceWinners:
-    """Only candidates whose gain is at least the least decrease a/b times the weight W of all rows: b·gain - a·W·2^32
-    is not negative. Cost: :func:`_require_gain_cost`. Reveals: nothing beyond shapes."""
+def _slack(ctx: Context, problem: Problem, length: int) -> Numbers:
+    return mpc.constant(ctx, slack(problem.classes), length, RING64)
+
+
+def _enough(ctx: Context, problem: Problem, candidate: Bits, raised: Numbers, whole: Numbers) -> Bits:
+    """Only candidates whose gain, given raised by the slack, is at least the least decrease a/b times the weight W of
+    all rows: b·gain - a·W·2^32 is not negative. Cost: :func:`_enough_cost`. Reveals: nothing beyond shapes."""
     least, bounds = problem.least_decrease, problem.bounds
-    # A gain may be a few units below 0.
-    raised = gain + mpc.constant(ctx, SLACK, len(gain), RING64)
     raised, whole = mpc.widen_many(ctx.step("widen"), [raised, whole], bounds.gain_ring)
-    few = mpc.public(ctx, [SLACK * least.denominator], bounds.gain_ring)
+    few = mpc.public(ctx, [slack(problem.classes) * least.denominator], bounds.gain_ring)
     missing = raised.scale(least.denominator) - few - whole.scale(least.numerator << PLACES)
     enough = mpc.bit_not(ctx, mpc.top_bit(ctx.step("gain"), missing, bounds.gain_bits + 2))
-    return replace(found, candidate=mpc.bit_and(ctx.step("worth"), found.candidate, enough))
+    return mpc.bit_and(ctx.step("worth"), candidate, enough.cut(candidate.rows))
 
 
-def _require_gain_cost(problem: Problem, length: int) -> Cost:
-    bounds = problem.bounds
-    cost = mpc.widen_cost(2 * length, RING64, bounds.gain_ring)
-    return cost + mpc.top_bit_cost(length, bounds.gain_bits + 2) + mpc.gates_cost(1, length)
+def _enough_cost(problem: Problem, features: int, length: int) -> Cost:
+    """Cost of :func:`_enough` for candidates of so many features."""
+    bounds, count = problem.bounds, features * length
+    cost = mpc.widen_cost(2 * count, RING64, bounds.gain_ring)
+    return cost + mpc.top_bit_cost(count, bounds.gain_bits + 2) + mpc.gates_cost(features, length)
 
 
 class EntropyOfTwo(SingleSum):
@@ -132,14 +135,13 @@ class EntropyOfTwo(SingleSum):
         if not problem.needs_gain:
             return found
         whole, *classes = f[8:11]
-        gain = score - split - Numbers.total(classes) + whole
+        raised = score - split - Numbers.total(classes) + whole + _slack(ctx, problem, nodes.length)
         if problem.criterion == "gain_ratio":
-            slack = mpc.constant(ctx, SLACK, nodes.length, RING64)
-            found = replace(found, p=gain + slack, q=whole - split)
+            found = replace(found, p=raised, q=whole - split)
         if not problem.checks_gain:
             return found
         rows = mpc.constant(ctx, problem.rows, nodes.length, RING64)
-        return _require_gain(ctx.step("worth"), problem, found, gain, rows)
+        return replace(found, candidate=_enough(ctx.step("worth"), problem, found.candidate, raised, rows))
 
     def _better_score(
         self, ctx: Context, highest: tuple[Contender, Numbers], lowest: tuple[Contender, Numbers]
@@ -165,7 +167,7 @@ class EntropyOfTwoCost(SingleSumCost):
         cost += mpc.multiply_bit_cost(n, [RING64, RING64]) + mpc.gates_cost(problem.feature_bits, n)
         if layer:
             cost += mpc.multiply_bit_cost(n, [RING64]) + mpc.multiply_bit_cost(n, [RING64, RING64])
-        return cost + _require_gain_cost(problem, n) if problem.checks_gain else cost
+        return cost + _enough_cost(problem, 1, n) if problem.checks_gain else cost
 
 
 class EntropyOfMany(ClassSums):
@@ -207,8 +209,16 @@ class EntropyOfMany(ClassSums):
         if self.problem.criterion == "entropy":
             return [sides - split + mpc.constant(ctx, offset_of(self.problem), len(sides), RING64)]
         whole, *classes = self._whole_and_classes
-        gain = sides - split - Numbers.total(classes) + whole
-        return [gain + mpc.constant(ctx, SLACK, len(sides), RING64), whole - split][: 1 + self.problem.weighted]
+        raised = sides - split - Numbers.total(classes) + whole + _slack(ctx, self.problem, len(sides))
+        return [raised, whole - split][: 1 + self.problem.weighted]
+
+    def _worthy(self, ctx: Context, keys: Sequence[list[Numbers]], valid: Bits) -> Bits:
+        """Features that differ in denominators are checked before they meet: the best ratio need not gain most."""
+        if not (self.problem.checks_gain and len(keys[0]) == 2):
+            return valid
+        raised = Numbers.concatenate([key[0] for key in keys])
+        whole = self._whole(ctx, valid.count)
+        return _enough(ctx, self.problem, valid, raised, Numbers.concatenate([whole] * len(keys)))
 
     def _less(self, ctx: Context, a: list[Numbers], b: list[Numbers], differences: list[Numbers]) -> mpc.PendingSign:
         if len(a) == 1:
@@ -221,13 +231,15 @@ class EntropyOfMany(ClassSums):
         return best.keys[1] if self.problem.weighted else self._whole_and_classes[0] - self._split
 
     def _worth(self, ctx: Context, found: PlaceWinners) -> PlaceWinners:
-        length = self.state.nodes.length
-        if self.problem.criterion == "entropy":
+        if self.problem.weighted and found.q is not None:
+            return found
+        raised, length = found.p, self.state.nodes.length
+        if found.q is None:
             whole, *classes = self._whole_and_classes
-            gain = found.p - mpc.constant(ctx, offset_of(self.problem), length, RING64) - Numbers.total(classes) + whole
-        else:
-            gain = found.p - mpc.constant(ctx, SLACK, length, RING64)
-        return _require_gain(ctx, self.problem, found, gain, self._whole(ctx, length))
+            offset = mpc.constant(ctx, offset_of(self.problem), length, RING64)
+            raised = raised - offset - Numbers.total(classes) + whole + _slack(ctx, self.problem, length)
+        enough = _enough(ctx, self.problem, found.candidate, raised, self._whole(ctx, length))
+        return replace(found, candidate=enough)
 
 
 class WeightedEntropy(EntropyOfMany, WeightedClasses):
@@ -255,4 +267,5 @@ class EntropyOfManyCost(ClassSumsCost):
         blocks = feature_blocks(self.problem, 8 * self.problem.classes + 8)
         cost = sum((self._numbers(stop - start) for start, stop in blocks), FREE)
         cost += tournament_cost(self.length, self.problem, [RING64] * (1 + self._fractions), self._sign)
-        return cost + _require_gain_cost(self.problem, self.length) if self.problem.checks_gain else cost
+        checked = len(self.problem.features) if self._fractions else 1
+        return cost + _enough_cost(self.problem, checked, self.length) if self.problem.checks_gain else cost
