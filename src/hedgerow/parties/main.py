@@ -7,7 +7,6 @@ the fork.
 """
 
 import contextlib
-import gc
 import importlib
 import os
 import signal
@@ -19,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..engine import Context
 from ..errors import HedgerowError, PeerError
 from ..transport import Meter, Transport, connect, listen
 from . import program as _loaded_once_for_all  # noqa: F401
-from .memory import keep_freed_memory, peak_memory_mb, return_memory
+from .memory import peak_memory_mb, prepare_to_fork, return_memory
 
 
 def resolve(name: str) -> Any:
@@ -91,11 +89,7 @@ def main(descriptors: Sequence[int]) -> None:
     """Load everything, fork into three parties, and wait until they have ended."""
     # Should Ctrl-C reach these processes after all: their owner decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    keep_freed_memory()
-    kernels.load(hide_scipy=True)
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    prepare_to_fork()
     for own in descriptors:
         if os.fork() == 0:
             for other in descriptors:

@@ -6,6 +6,8 @@ import gc
 import resource
 from pathlib import Path
 
+from .. import kernels
+
 KEPT_BETWEEN_RUNS = 1 << 30
 """Bytes above which a party does not hold on to memory between runs."""
 
@@ -28,6 +30,15 @@ def keep_freed_memory() -> None:
         libc.mallopt(most_mapped, 0)
         libc.mallopt(trim_threshold, -1)
         libc.mallopt(top_pad, 64 << 20)
+
+
+def prepare_to_fork() -> None:
+    """Load the kernels, and let processes forked from this one share what is loaded instead of copying it."""
+    keep_freed_memory()
+    kernels.load(hide_scipy=True)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def return_memory() -> None:

@@ -1,14 +1,10 @@
 """Job processes of a party: started, listened to, moved to their place when done, ended when told."""
 
-import contextlib
 import hashlib
 import json
 import logging
-import os
 import shutil
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +12,7 @@ from typing import Any
 
 from ..tables.private import private_write
 from .gate import SESSION_BYTES, Gate
+from .nursery import Nursery
 from .settings import PartySettings
 from .spec import digest
 from .vault import Vault
@@ -27,7 +24,8 @@ Told = Callable[[str, dict[str, Any]], None]
 
 @dataclass(slots=True)
 class _Running:
-    process: subprocess.Popen[bytes]
+    process: int
+    says: int
     control: socket.socket
     session: bytes
 
@@ -42,6 +40,7 @@ class Runner:
 
     def __init__(self, settings: PartySettings, vault: Vault, gate: Gate, told: Told) -> None:
         self._settings, self._vault, self._gate, self._told = settings, vault, gate, told
+        self._nursery = Nursery()
         self._running: dict[str, _Running] = {}
         self._lock = threading.Lock()
 
@@ -87,18 +86,11 @@ class Runner:
         private_write(directory / "job.json", json.dumps(content).encode())
         self._gate.announce(session, key)
         ours, theirs = socket.socketpair()
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), OMP_NUM_THREADS="1")
-        command = [sys.executable, "-m", "hedgerow.service.worker", str(directory), str(theirs.fileno())]
-        process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=environment, stdout=subprocess.PIPE, stdin=subprocess.PIPE
-        )
-        theirs.close()
-        # No file has these.
+        # The keys are in no file.
         secret = {"gate_key": key.hex(), "storage_keys": [one.hex() for one in settings.seal.keys]}
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(json.dumps(secret).encode() + b"\n")
-        running = _Running(process, ours, session)
+        told = json.dumps({"directory": str(directory)} | secret).encode() + b"\n"
+        with theirs:
+            running = _Running(*self._nursery.start(told, theirs), ours, session)
         with self._lock:
             self._running[job] = running
         self._gate.expect(session, ours)
@@ -107,21 +99,19 @@ class Runner:
     def _listen(self, job: str, running: _Running) -> None:
         """Pass on what the process tells, to its end."""
         outcome: dict[str, Any] = {"error": "the job's process ended unexpectedly"}
-        assert running.process.stdout is not None
         try:
-            for line in running.process.stdout:
-                try:
-                    message = json.loads(line)
-                except ValueError:
-                    continue
-                if "progress" in message:
-                    self._told(job, message)
-                else:
-                    outcome = message
+            with open(running.says, "rb") as says:
+                for line in says:
+                    try:
+                        message = json.loads(line)
+                    except ValueError:
+                        continue
+                    if "progress" in message:
+                        self._told(job, message)
+                    else:
+                        outcome = message
         finally:
-            running.process.kill()
-            running.process.wait()
-            running.process.stdout.close()
+            self._nursery.stop(running.process)
             self._gate.forget(running.session)
             running.control.close()
             if "done" in outcome:
@@ -150,12 +140,8 @@ class Runner:
         with self._lock:
             running = self._running.get(job)
         if running is not None:
-            with contextlib.suppress(ProcessLookupError):
-                running.process.kill()
+            self._nursery.stop(running.process)
 
     def close(self) -> None:
         """End all jobs."""
-        for job in list(self._running):
-            self.stop(job)
-        for running in list(self._running.values()):
-            running.process.wait(10)
+        self._nursery.close()

@@ -1,8 +1,8 @@
-"""One job at one party, in a process of its own: ``python -m hedgerow.service.worker <directory> <control socket>``.
+"""One job at one party, in a process of its own, forked from ``python -m hedgerow.service.worker <socket>``.
 
-``job.json`` in the directory says everything but secrets, which come as one line on standard input. What the job makes
-is written there; the service moves it to its place. Lines of JSON on standard output tell progress and the end. No
-secret value is ever printed.
+One line on standard input says where ``job.json`` is, and the secrets; the file says everything else. What the job
+makes is written beside it; the service moves it to its place. Lines of JSON on standard output tell progress and the
+end. No secret value is ever printed, and none is known before the fork.
 """
 
 import errno
@@ -10,6 +10,7 @@ import io
 import json
 import os
 import select
+import signal
 import socket
 import sys
 import threading
@@ -19,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..engine import Context
 from ..errors import HedgerowError, PeerError
 from ..models import ModelFacts, PartyModel
-from ..parties.memory import keep_freed_memory
+from ..parties.memory import prepare_to_fork
 from ..parties.program import run_evaluation, run_labels, run_probabilities, run_training, run_withholding
 from ..shares import Numbers
 from ..shares.stored import to_arrays
@@ -33,6 +33,7 @@ from ..trees.table import TrainingTable
 from ..trees.withhold import enough_rows
 from .consortium import load_identity, read_consortium
 from .gate import preface
+from .nursery import MESSAGE, START
 from .seal import Seal
 from .vault import Vault
 
@@ -58,13 +59,13 @@ class PassedSockets:
         return socket.socket(fileno=descriptors[0]), None
 
 
-def end_with_the_service() -> None:
-    """End this process when the service that started it is gone, however it went."""
-    service = os.getppid()
+def end_with_the_parent() -> None:
+    """End this process when the one that started it is gone, however it went."""
+    parent = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == service:
-            time.sleep(1)
+        while os.getppid() == parent:
+            time.sleep(0.2)
         os._exit(1)
 
     threading.Thread(target=watch, name="watch", daemon=True).start()
@@ -76,13 +77,12 @@ def tell(**facts: Any) -> None:
     sys.stdout.flush()
 
 
-def main(directory: Path, descriptor: int) -> None:
-    """Connect to the other parties and run the job."""
-    keep_freed_memory()
-    kernels.load(hide_scipy=True)
-    end_with_the_service()
-    job = json.loads((directory / "job.json").read_text())
+def run(control: socket.socket) -> int:
+    """Connect to the other parties and run the job; the exit status."""
+    end_with_the_parent()
     secret = json.loads(sys.stdin.readline())
+    directory = Path(secret["directory"])
+    job = json.loads((directory / "job.json").read_text())
     seal = Seal([bytes.fromhex(key) for key in secret["storage_keys"]])
     try:
         session = bytes.fromhex(job["session"])
@@ -90,7 +90,7 @@ def main(directory: Path, descriptor: int) -> None:
         identity = load_identity(Path(job["identity"]), consortium.revoked, seal.passphrases)
         addresses = [(host, port) for host, port in job["addresses"]]
         terms = SessionTerms(session, bytes.fromhex(job["configuration"]))
-        acceptor = PassedSockets(socket.socket(fileno=descriptor))
+        acceptor = PassedSockets(control)
         timeouts = Timeouts(job["patience"])
         key, party = bytes.fromhex(secret["gate_key"]), job["party"]
         prefaces = {peer: preface(key, session, party, peer) for peer in range(party)}
@@ -103,18 +103,17 @@ def main(directory: Path, descriptor: int) -> None:
         spent = transport.meter.total()
         transport.close()
         tell(done={"rounds": spent.rounds, "sent": spent.sent})
+        return 0
     except HedgerowError as error:
         tell(error=str(error), opened=isinstance(error, Refused))
-        sys.exit(1)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         problem = "has no room left on its disk" if full else f"cannot read or write its disk ({type(error).__name__})"
         tell(error=f"party {job['party']} {problem}")
-        sys.exit(1)
     except Exception as error:
         # The kind of error is told, not its text: it could carry a value.
         tell(error=f"unexpected {type(error).__name__} in the job's process")
-        sys.exit(1)
+    return 1
 
 
 class Refused(HedgerowError):
@@ -191,5 +190,49 @@ def training_table(
     return TrainingTable(attributes, column(facts.target), None if weight is None else column(weight))
 
 
+def _start(line: socket.socket, descriptors: list[int]) -> int:
+    """Fork a job's process; its number."""
+    control, reading, saying = descriptors
+    child = os.fork()
+    if child == 0:
+        line.close()
+        os.dup2(reading, 0)
+        os.dup2(saying, 1)
+        for descriptor in (reading, saying):
+            os.close(descriptor)
+        status = 1
+        try:
+            status = run(socket.socket(fileno=control))
+        finally:
+            os._exit(status)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return child
+
+
+def main(line: socket.socket) -> None:
+    """Load everything, then start and end job processes as the service says, until it hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare_to_fork()
+    children: set[int] = set()
+    while True:
+        if select.select([line], [], [], 1 if children else None)[0]:
+            said, descriptors, _, _ = socket.recv_fds(line, MESSAGE.size, 3, socket.MSG_WAITALL)
+            if len(said) < MESSAGE.size:
+                break
+            word, child = MESSAGE.unpack(said)
+            if word == START:
+                children.add(started := _start(line, descriptors))
+                line.sendall(MESSAGE.pack(START, started))
+            elif child in children:
+                os.kill(child, signal.SIGKILL)
+        children = {child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)}
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    # There is nothing to clean up, and an ordinary exit is slow with Numba.
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(socket.socket(fileno=int(sys.argv[1])))

@@ -112,7 +112,8 @@ def train_fast(
 
     Paper: HIKC23's layer-by-layer training; sorting once from BSCG24; the rest is our own, see
     docs/protocols/trainer.md. Cost: :class:`TrainingCost`. Reveals: permutations under fresh shuffles and the opened
-    comparisons of one sort. Ties: highest score, then lowest place, then lowest feature.
+    comparisons of one sort, and with entropy those of each layer's lookups, which are sorts too. Ties: highest score,
+    then lowest place, then lowest feature.
     """
     trainer = start_training(ctx, table, problem, progress, fan_in)
     inner: list[SharedLayer] = []
